@@ -1,0 +1,329 @@
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from fake_predictor import CARD, QUESTIONS, TEXT, FakePredictor
+from tensorflow_serving.apis import prediction_log_pb2
+
+import zoo.export
+from zoo.export import Card, VerificationError, write
+from zoo.predictor import Signature
+from zoo.verify import Check, Report
+
+SIGNATURES = {"serving_default", "greedy", "beam", "score", "align"}
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """Written and verified in earnest."""
+    return write(FakePredictor(), tmp_path_factory.mktemp("models"), card=CARD, questions=QUESTIONS)
+
+
+@pytest.fixture
+def verified(monkeypatch):
+    """Paths that were verified, each with a verdict that costs nothing."""
+    paths = []
+
+    def verify(path):
+        paths.append(path)
+        return Report(str(path), "", (Check("nothing", True, ""),))
+
+    monkeypatch.setattr(zoo.export, "verify_in_fresh_process", verify)
+    return paths
+
+
+class Small(tf.Module):
+    """The least that can be exported."""
+
+    def assets(self):
+        return {}
+
+    def signatures(self):
+        return {"serving_default": Signature(lambda text: {"text": tf.strings.upper(text)}, TEXT)}
+
+
+def write_small(folder, predictor=None, **options):
+    return write(predictor or Small(), folder, card=CARD, questions=["x"], **options)
+
+
+def manifest_of(path):
+    return json.loads((path / "assets.extra" / "zoo.json").read_text(encoding="utf-8"))
+
+
+def golden_of(path):
+    return json.loads((path / "assets.extra" / "golden.json").read_text(encoding="utf-8"))
+
+
+def test_an_export_is_published_and_nothing_else_is_left(published):
+    assert published.parts[-2:] == ("shout", "1")
+    assert [path.name for path in published.parent.iterdir()] == ["1"]
+    assert stat.S_IMODE(published.stat().st_mode) == 0o755
+
+
+def test_signatures_have_the_names_that_were_asked_for(published):
+    loaded = tf.saved_model.load(str(published))
+    assert set(loaded.signatures) == SIGNATURES
+    answer = loaded.signatures["beam"](text=tf.constant(["ja", "nein"]))
+    assert set(answer) == {"text", "score", "ranked_score", "length"}
+    assert answer["text"].numpy().tolist() == [[b"JA", b""], [b"NEIN", b""]]
+    assert loaded.signatures["score"].structured_input_signature[1] == {
+        "text": tf.TensorSpec([None], tf.string, name="text"),
+        "target": tf.TensorSpec([None], tf.string, name="target"),
+    }
+
+
+def test_only_what_the_functions_read_is_written(published):
+    variables = tf.train.list_variables(str(published / "variables" / "variables"))
+    assert [shape for name, shape in variables if name.startswith("weights/")] == [[16]]
+    assert not [name for name, shape in variables if shape == [1000]]
+
+
+def test_the_manifest_describes_the_export(published):
+    manifest = manifest_of(published)
+    assert manifest["card"]["name"] == "shout"
+    assert manifest["card"]["metrics"] == {"exact_match": 1.0}
+    assert manifest["versions"]["tensorflow"] == tf.__version__
+    assert set(manifest["versions"]) == {"zoo", "tensorflow", "keras"}
+    assert manifest["needs"] == ["tensorflow-text"]
+    assert manifest["signatures"]["align"]["outputs"]["alignment"] == {
+        "dtype": "float32",
+        "shape": [None, None, None],
+    }
+    assert manifest["signatures"]["beam"]["outputs"]["length"] == {"dtype": "int32", "shape": [None, 2]}
+    files = {
+        path.relative_to(published).as_posix(): path.stat().st_size
+        for path in published.rglob("*")
+        if path.is_file() and path.name != "zoo.json"
+    }
+    assert manifest["files"] == files
+    assert (published / "assets.extra" / "vocabulary.txt").read_text(encoding="utf-8") == "ä\nb\n"
+
+
+def test_golden_questions_are_asked_of_every_signature(published):
+    golden = golden_of(published)
+    texts = {"", "   ", "👍🏽🎉", *QUESTIONS}
+    for signature in SIGNATURES:
+        asked = [entry["inputs"]["text"] for entry in golden if entry["signature"] == signature]
+        assert texts <= {text for text in asked if isinstance(text, str)}
+        assert {"b64": "//4="} in asked
+    hello = [entry for entry in golden if entry["inputs"]["text"] == "hello"]
+    (greedy,) = [entry["outputs"] for entry in hello if entry["signature"] == "greedy"]
+    assert greedy["text"] == "HELLO"
+    assert greedy["length"] == 5
+    expected = FakePredictor().greedy(tf.constant(["hello"]))["score"].numpy()[0]
+    assert greedy["score"] == pytest.approx(float(expected), abs=1e-6)
+
+
+def test_targets_are_the_models_own_answers_and_nothing(published):
+    golden = golden_of(published)
+    for signature in ("score", "align"):
+        asked = [entry["inputs"] for entry in golden if entry["signature"] == signature]
+        assert {"text": "hello", "target": "HELLO"} in asked
+        assert {"text": "hello", "target": ""} in asked
+
+
+def test_warm_up_requests_are_short_and_long_one_and_many(published):
+    path = published / "assets.extra" / "tf_serving_warmup_requests"
+    found = {}
+    for record in tf.data.TFRecordDataset(str(path)).as_numpy_iterator():
+        request = prediction_log_pb2.PredictionLog.FromString(record).predict_log.request
+        assert request.model_spec.name == "shout"
+        rows = tf.make_ndarray(request.inputs["text"])
+        assert len(set(rows)) == 1
+        found.setdefault(request.model_spec.signature_name, set()).add((len(rows), rows[0].decode("latin-1")))
+    longest = max(QUESTIONS, key=len)
+    assert set(found) == SIGNATURES
+    for asked in found.values():
+        assert {size for size, _ in asked} == {1, 4}
+        assert {(1, longest), (4, longest)} <= asked
+
+
+def test_a_breach_is_not_published_and_is_named(tmp_path):
+    double = tf.function(lambda number: number * 2.0, jit_compile=True)
+    predictor = Small()
+    predictor.signatures = lambda: {
+        **Small.signatures(predictor),
+        "odd": Signature(lambda text: {"y": double(tf.cast(tf.strings.length(text), tf.float32))}, TEXT),
+    }
+    with pytest.raises(VerificationError, match=r"not published.*\n.*no XLA: .*jit_compile") as caught:
+        write_small(tmp_path, predictor)
+    assert "no XLA" in [check.name for check in caught.value.report.failures]
+    assert list((tmp_path / "shout").iterdir()) == []
+
+
+def test_a_version_appears_only_after_it_was_verified(tmp_path, monkeypatch):
+    seen = []
+
+    def verify(path):
+        seen.extend(other.name for other in path.parent.iterdir())
+        return Report(str(path), "", (Check("loading", False, "It does not load."),))
+
+    monkeypatch.setattr(zoo.export, "verify_in_fresh_process", verify)
+    with pytest.raises(VerificationError, match=r"loading: It does not load\."):
+        write_small(tmp_path)
+    assert len(seen) == 1
+    assert seen[0].startswith(f".tmp-1-{os.getpid()}")
+    assert list((tmp_path / "shout").iterdir()) == []
+
+
+def test_an_error_on_the_way_leaves_nothing(tmp_path, verified):
+    predictor = Small()
+    predictor.signatures = lambda: {"greedy": Signature(lambda text: {"text": text}, TEXT)}
+    with pytest.raises(ValueError, match="must be called serving_default, got greedy"):
+        write_small(tmp_path, predictor)
+    assert list((tmp_path / "shout").iterdir()) == []
+    assert verified == []
+
+
+def test_numbers_must_be_finite(tmp_path, verified):
+    predictor = Small()
+    predictor.signatures = lambda: {
+        **Small.signatures(predictor),
+        "odd": Signature(lambda text: {"y": tf.math.log(tf.cast(tf.strings.length(text), tf.float32))}, TEXT),
+    }
+    with pytest.raises(ValueError, match=r"odd gave \{'text': ''\} .* got -inf"):
+        write_small(tmp_path, predictor)
+
+
+def test_scalar_outputs_are_refused(tmp_path, verified):
+    predictor = Small()
+    predictor.signatures = lambda: {
+        "serving_default": Signature(lambda text: {"n": tf.size(text)}, TEXT),
+    }
+    with pytest.raises(ValueError, match="Output n of serving_default must begin with the batch"):
+        write_small(tmp_path, predictor)
+
+
+def test_inputs_other_than_text_and_target_are_refused(tmp_path, verified):
+    predictor = Small()
+    spec = {"image": tf.TensorSpec([None], tf.string)}
+    predictor.signatures = lambda: {
+        **Small.signatures(predictor),
+        "odd": Signature(lambda image: {"y": image}, spec),
+    }
+    with pytest.raises(ValueError, match=r"those of odd are \['image'\]"):
+        write_small(tmp_path, predictor)
+
+
+def test_versions_are_numbered_upwards(tmp_path, verified):
+    assert write_small(tmp_path).name == "1"
+    assert write_small(tmp_path).name == "2"
+    assert write_small(tmp_path, version=9).name == "9"
+    assert write_small(tmp_path).name == "10"
+    assert len(verified) == 4
+
+
+def test_a_version_is_never_replaced(tmp_path, verified):
+    path = write_small(tmp_path, version=3)
+    created = (path / "saved_model.pb").stat().st_mtime_ns
+    with pytest.raises(FileExistsError, match=r"3 exists already, .* Give another version"):
+        write_small(tmp_path, version=3)
+    assert (path / "saved_model.pb").stat().st_mtime_ns == created
+    with pytest.raises(ValueError, match="positive number, got 0"):
+        write_small(tmp_path, version=0)
+
+
+def taken_meanwhile(monkeypatch, number):
+    """Let another writer publish a version while this one verifies."""
+
+    def verify(path):
+        other = path.parent / str(number)
+        other.mkdir()
+        (other / "saved_model.pb").write_text("another writer's")
+        return Report(str(path), "", (Check("nothing", True, ""),))
+
+    monkeypatch.setattr(zoo.export, "verify_in_fresh_process", verify)
+
+
+def test_a_number_that_was_taken_meanwhile_is_passed_over(tmp_path, monkeypatch):
+    taken_meanwhile(monkeypatch, 1)
+    assert write_small(tmp_path).name == "2"
+    assert (tmp_path / "shout" / "1" / "saved_model.pb").read_text() == "another writer's"
+
+
+def test_a_given_version_that_was_taken_meanwhile_is_refused(tmp_path, monkeypatch):
+    taken_meanwhile(monkeypatch, 5)
+    with pytest.raises(FileExistsError):
+        write_small(tmp_path, version=5)
+    assert [path.name for path in (tmp_path / "shout").iterdir()] == ["5"]
+
+
+KILLED = """
+    import sys, time
+    from pathlib import Path
+    sys.modules["keras"] = None
+    import tensorflow as tf
+    import zoo.export
+    from collections import namedtuple
+
+    class Small(tf.Module):
+        def assets(self):
+            return {}
+
+        def signatures(self):
+            signature = namedtuple("Signature", "function inputs")
+            return {"serving_default": signature(
+                lambda text: {"text": tf.strings.upper(text)}, {"text": tf.TensorSpec([None], tf.string)}
+            )}
+
+    def verify(path):
+        print("verifying", flush=True)
+        time.sleep(600)
+
+    zoo.export.verify_in_fresh_process = verify
+    card = zoo.export.Card("shout", "", "", "", (), "")
+    zoo.export.write(Small(), Path(sys.argv[1]), card=card, questions=["x"])
+"""
+
+
+def test_a_killed_writer_publishes_nothing_and_is_cleaned_up_a_day_later(tmp_path, verified):
+    command = [sys.executable, "-c", textwrap.dedent(KILLED), str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as writer:
+        assert writer.stdout.readline() == "verifying\n"
+        writer.send_signal(signal.SIGKILL)
+    (left,) = (tmp_path / "shout").iterdir()
+    assert not left.name.isdigit()
+    assert (left / "saved_model.pb").is_file()
+
+    assert write_small(tmp_path).name == "1"
+    assert left.is_dir(), "a young folder may be that of a writer at work"
+
+    two_days_ago = left.stat().st_mtime - 2 * 24 * 3600
+    os.utime(left, (two_days_ago, two_days_ago))
+    assert write_small(tmp_path).name == "2"
+    assert sorted(path.name for path in (tmp_path / "shout").iterdir()) == ["1", "2"]
+
+
+def test_lookup_tables_of_the_predictor_are_kept(tmp_path, verified):
+    class WithTable(Small):
+        def __init__(self):
+            super().__init__()
+            pairs = tf.lookup.KeyValueTensorInitializer(["x"], ["y"])
+            self.table = tf.lookup.StaticHashTable(pairs, "?")
+
+        def signatures(self):
+            return {"serving_default": Signature(lambda text: {"text": self.table.lookup(text)}, TEXT)}
+
+    path = write_small(tmp_path, WithTable())
+    answer = tf.saved_model.load(str(path)).signatures["serving_default"](text=tf.constant(["x", "z"]))
+    assert answer["text"].numpy().tolist() == [b"y", b"?"]
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "Dates", "..", "-a", "a b"])
+def test_a_card_needs_a_name_that_can_be_served(name):
+    with pytest.raises(ValueError, match="lower-case letters"):
+        Card(name, "", "", "", (), "")
+
+
+@pytest.mark.parametrize("figure", [np.float32(0.5), float("nan"), Path("x")])
+def test_a_card_is_plain_json(figure):
+    with pytest.raises(ValueError, match="plain JSON"):
+        Card("dates", "", "", "", (), "", metrics={"exact_match": figure})

@@ -1,0 +1,206 @@
+"""The command line: one short function for each verb. `zoo VERB --help` explains."""
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    help="Train, export, serve and ask sequence models.",
+)
+console = Console()
+
+RecipeName = Annotated[str, typer.Argument(help="Name of a recipe; `zoo list` shows them.")]
+Runs = Annotated[Path, typer.Option(help="Folder of trained models.")]
+SavedModels = Annotated[Path, typer.Option(help="Folder of exports, NAME/VERSION below it.")]
+Engine = Annotated[
+    str, typer.Option(help="auto, tensorflow_model_server, docker or embedded; auto takes the first there is.")
+]
+
+
+class Protocol(str, Enum):
+    """How a server is asked."""
+
+    REST = "rest"
+    GRPC = "grpc"
+
+
+class Search(str, Enum):
+    """Which signature is asked."""
+
+    GREEDY = "greedy"
+    BEAM = "beam"
+
+
+@app.command("list")
+def list_recipes() -> None:
+    """List the recipes.
+
+    Example: [bold]zoo list[/]
+    """
+    from zoo import recipes, tables
+
+    console.print(tables.recipes_table([make() for make in recipes.RECIPES.values()]))
+
+
+@app.command()
+def train(recipe: RecipeName, runs: Runs = Path("runs")) -> None:
+    """Train a recipe with Keras' fit, and save what was learned below RUNS.
+
+    Example: [bold]zoo train dates[/]
+    """
+    from zoo import recipes
+
+    chosen = recipes.find(recipe)
+    run = recipes.train(chosen, chosen.task(), runs / recipe)
+    console.print(f"Trained in {run.record['seconds']:.0f} seconds, saved to {runs / recipe}.")
+
+
+@app.command()
+def evaluate(recipe: RecipeName, runs: Runs = Path("runs")) -> None:
+    """Decode the test splits of a trained recipe, beside its baselines.
+
+    Example: [bold]zoo evaluate dates[/]
+    """
+    from zoo import recipes, tables
+
+    chosen = recipes.find(recipe)
+    task = chosen.task()
+    for note in task.notes:
+        console.print(f"- {note}")
+    console.print(tables.evaluation_table(recipes.evaluate(recipes.load(chosen, runs / recipe), task)))
+
+
+@app.command()
+def export(recipe: RecipeName, runs: Runs = Path("runs"), to: SavedModels = Path("saved_models")) -> None:
+    """Evaluate a trained recipe, write it as one SavedModel, verify that in a fresh process, and publish it.
+
+    Example: [bold]zoo export dates[/]
+    """
+    from zoo import recipes
+
+    chosen = recipes.find(recipe)
+    task = chosen.task()
+    run = recipes.load(chosen, runs / recipe)
+    with console.status("Evaluating, exporting and verifying ..."):
+        path = recipes.export(run, task, to, figures=recipes.evaluate(run, task).flat())
+    console.print(f"Published {path}.")
+
+
+@app.command()
+def verify(path: Annotated[Path, typer.Argument(help="NAME/VERSION folder of an export.")]) -> None:
+    """Check an export in a fresh process: files, signatures, ops, golden answers, companions, warm-up.
+
+    Example: [bold]zoo verify saved_models/dates/1[/]
+    """
+    from zoo import tables
+    from zoo.verify import verify_in_fresh_process
+
+    with console.status("Verifying in a fresh process ..."):
+        report = verify_in_fresh_process(path)
+    console.print(tables.report_table(report))
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+@app.command()
+def serve(
+    folder: Annotated[Path, typer.Argument(help="Folder of exports.")] = Path("saved_models"),
+    engine: Engine = "auto",
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    grpc_port: Annotated[int, typer.Option(help="Port of gRPC; 0 picks a free one.")] = 8500,
+    rest_port: Annotated[int, typer.Option(help="Port of REST; 0 picks a free one.")] = 8501,
+) -> None:
+    """Serve all models below a folder until Ctrl-C.
+
+    Example: [bold]zoo serve saved_models --rest-port 8501[/]
+    """
+    from zoo.serving import engines
+
+    with engines.serve(folder, engine=engine, host=host, grpc_port=grpc_port, rest_port=rest_port) as running:
+        console.print(f"Engine: {running.engine}, since {running.reason}.")
+        console.print(f"REST at {running.rest_url}/v1/models/NAME, gRPC at {running.grpc_target}. Ctrl-C stops.")
+        running.wait()
+
+
+@app.command()
+def ask(
+    texts: Annotated[list[str], typer.Argument(help="Texts to ask, each in quotes.")],
+    model: Annotated[str, typer.Option(help="Name of the served model.")] = "dates",
+    search: Annotated[Search, typer.Option(help="Which signature to ask.")] = Search.BEAM,
+    over: Annotated[Protocol, typer.Option(help="Which protocol to use.")] = Protocol.REST,
+    host: Annotated[str, typer.Option(help="Where the server runs.")] = "127.0.0.1",
+    port: Annotated[int | None, typer.Option(help="Its port; 8501 for REST, 8500 for gRPC.")] = None,
+) -> None:
+    """Ask a running server.
+
+    Example: [bold]zoo ask "15. Februar 2019" "Feb 15, 2019" --search beam[/]
+    """
+    from zoo import tables
+    from zoo.serving.client import GrpcClient, RestClient
+
+    if over is Protocol.REST:
+        client = RestClient(f"http://{host}:{port or 8501}", model=model)
+    else:
+        client = GrpcClient(f"{host}:{port or 8500}", model=model)
+    with client:
+        found = client.beam(texts) if search is Search.BEAM else [[one] for one in client.greedy(texts)]
+    over_what = f"{over.value} {search.value}"
+    answered = [tables.Answered(text, over_what, best) for text, best in zip(texts, found, strict=True)]
+    console.print(tables.answers_table(answered))
+
+
+@app.command()
+def plot(
+    recipe: RecipeName,
+    texts: Annotated[list[str] | None, typer.Argument(help="Texts to align; the task's examples if none.")] = None,
+    runs: Runs = Path("runs"),
+    to: Annotated[Path, typer.Option(help="Image file to write.")] = Path("alignment.png"),
+) -> None:
+    """Draw where a trained recipe looks in its source for each token that it writes.
+
+    Example: [bold]zoo plot dates "15. Februar 2019" --to alignment.png[/]
+    """
+    from zoo import plots, recipes
+
+    chosen = recipes.find(recipe)
+    run = recipes.load(chosen, runs / recipe)
+    found = recipes.align(run, texts or chosen.task().examples[:4])
+    plots.alignments(found).savefig(to, dpi=150)
+    console.print(f"Drew {to}.")
+
+
+@app.command()
+def demo(
+    runs: Runs = Path("runs"),
+    to: SavedModels = Path("saved_models"),
+    picture: Annotated[Path, typer.Option(help="Drawing of an alignment.")] = Path("alignment.png"),
+    engine: Engine = "auto",
+    seed: Annotated[int, typer.Option(help="Draws the questions.")] = 0,
+) -> None:
+    """Train, evaluate, export, verify, serve and ask the dates model; exit with 1 if anything shown is wrong.
+
+    Example: [bold]zoo demo[/]
+    """
+    from zoo.demo import demo as run_demo
+
+    run_demo(console, runs=runs, saved_models=to, picture=picture, engine=engine, seed=seed)
+
+
+def main() -> None:
+    """Run the command line; what a user can mend is told in a sentence, not in a traceback."""
+    from zoo.serving.client import ServingError
+
+    try:
+        app(prog_name="zoo")
+    except (KeyError, OSError, ValueError, RuntimeError, ServingError) as error:
+        message = error.args[0] if isinstance(error, KeyError) else error
+        Console(stderr=True).print(f"[bold red]Error:[/] {message}", highlight=False)
+        raise SystemExit(1) from error

@@ -1,0 +1,88 @@
+"""The one loop that generates: model, strategy and transforms meet here."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from zoo.decoders.logits import forbid_pad_and_start
+from zoo.decoders.protocol import Decoded, LogitTransform, Seq2SeqModel, Strategy
+from zoo.tokenizers.specials import START
+
+__all__ = ["continue_parents", "decode"]
+
+
+def decode(
+    model: Seq2SeqModel,
+    source: Any,
+    strategy: Strategy,
+    *,
+    max_length: int,
+    transforms: Sequence[LogitTransform] = (),
+) -> Decoded:
+    """Generate from a model.
+
+    What holds for every strategy:
+
+    * `scores` are raw: the sum of the model's own log probabilities of the hypothesis' tokens, END counted.
+      Teacher-forcing the ids gives the same number. Transforms steer the choice, they do not enter `scores`.
+    * `ranked_scores` order the hypotheses: the sum of the transformed log probabilities, divided by the
+      strategy's norm of the hypothesis' own length. Without transforms and with norm 1 they equal `scores`.
+    * `lengths` count tokens without END, and `max_length` bounds them. A hypothesis cut at the bound competes
+      as it stands, without END.
+    * After its END, nothing of a hypothesis changes. PAD and START are never generated.
+    * Hypotheses of one source have distinct ids. Where fewer can be reached than asked for, the others come
+      back empty with score -1e9.
+    * A source's answer does not depend on its companions.
+
+    Args:
+        model: see `Seq2SeqModel`.
+        source: what `model.encode` takes, for B sources; B may be 0.
+        strategy: `Greedy` or `Beam`.
+        max_length: L, the greatest number of tokens of a hypothesis, END not counted; 0 gives empty ones.
+        transforms: applied in order to the log probabilities that the search sees.
+
+    Returns:
+        `Decoded`, K hypotheses of each source, best first.
+
+    Raises:
+        ValueError: `max_length` is negative.
+    """
+    if max_length < 0:
+        raise ValueError(f"max_length must be 0 or more, got {max_length}.")
+    memory = model.encode(source)
+    state = model.init_state(memory, strategy.width, max_length)
+    batch = tf.shape(tf.nest.flatten(memory)[0])[0]
+    start = tf.fill([batch, strategy.width], START)
+
+    def body(index, token_ids, state, search):
+        logits, state = model.step(token_ids, index, state, memory)
+        log_probs = tf.nn.log_softmax(tf.cast(logits, tf.float32))
+        searched = log_probs
+        for transform in (forbid_pad_and_start, *transforms):
+            searched = transform(searched, search.token_ids, index)
+        search, token_ids, parents = strategy.choose(search, searched, log_probs, index)
+        return index + 1, token_ids, continue_parents(state, parents), search
+
+    *_, search = tf.while_loop(
+        lambda index, token_ids, state, search: strategy.going_on(search),
+        body,
+        (tf.constant(0), start, state, strategy.begin(batch, max_length)),
+        maximum_iterations=max_length,
+    )
+    return strategy.finish(search)
+
+
+def continue_parents(state: Any, parents: tf.Tensor) -> Any:
+    """Give every hypothesis the state of the one that it continues.
+
+    Args:
+        state: leaves (B, K, ...).
+        parents: (B, K) int32.
+
+    Returns:
+        A state of the same form. With K = 1 there is nothing to choose, and nothing is copied.
+    """
+    if parents.shape[1] == 1:
+        return state
+    return tf.nest.map_structure(lambda leaf: tf.gather(leaf, parents, batch_dims=1), state)

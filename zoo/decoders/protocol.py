@@ -1,0 +1,108 @@
+"""What a model, a search strategy and a logit transform promise to the decoding loop.
+
+One alphabet everywhere: **B** sources, **S** source length, **T** target length, **K** hypotheses per source,
+**V** vocabulary, **L** maximum length. Axis 0 of every leaf of a memory or a state is the source, axis 1 of every
+leaf of a state is the hypothesis; there are no scalars inside.
+"""
+
+from typing import Any, NamedTuple, Protocol
+
+import tensorflow as tf
+
+__all__ = ["Choice", "Decoded", "LogitTransform", "Seq2SeqModel", "Strategy"]
+
+
+class Decoded(NamedTuple):
+    """What a search found, best first. Always these fields, whatever the strategy."""
+
+    token_ids: tf.Tensor
+    """(B, K, L) int32: tokens, END where the hypothesis has one, then PAD."""
+    scores: tf.Tensor
+    """(B, K) float32: the sum of the model's own log probabilities of the tokens, END counted."""
+    ranked_scores: tf.Tensor
+    """(B, K) float32: what the hypotheses are ordered by."""
+    lengths: tf.Tensor
+    """(B, K) int32: number of tokens, END not counted."""
+
+
+class Seq2SeqModel(Protocol):
+    """A model that generates. Nobody inherits from this: it is enough to have these members.
+
+    Laws, each a test over all models: what does not change from step to step is memory and is never copied for
+    the hypotheses; the state has the same shapes and dtypes before and after a step; `step` writes nothing; T
+    steps equal one teacher-forced call; the answer to a source does not depend on its companions.
+    """
+
+    vocab_size: int
+
+    def encode(self, source: Any) -> Any:
+        """The sources to a memory, leaves (B, ...)."""
+        ...
+
+    def init_state(self, memory: Any, width: int, max_length: int) -> Any:
+        """State before the first token, leaves (B, K, ...) with K = `width`."""
+        ...
+
+    def step(self, token_ids: Any, index: Any, state: Any, memory: Any) -> tuple[Any, Any]:
+        """Last tokens (B, K) and their position () to logits (B, K, V) and the next state."""
+        ...
+
+
+class LogitTransform(Protocol):
+    """Steers the choice of tokens without touching the scores that are reported."""
+
+    def __call__(self, log_probs: tf.Tensor, token_ids: tf.Tensor, index: tf.Tensor) -> tf.Tensor:
+        """Change the log probabilities that the search sees.
+
+        Args:
+            log_probs: (B, K, V) float32, at most 0.
+            token_ids: (B, K, L) int32, the hypotheses so far; columns from `index` on are PAD.
+            index: () int32, number of tokens so far.
+
+        Returns:
+            (B, K, V) float32, at most 0: the exact stop rule of a search relies on it. -inf forbids a token.
+        """
+        ...
+
+
+class Choice(NamedTuple):
+    """What a strategy decided in one step."""
+
+    search: Any
+    """The strategy's own state, leaves (B, ...)."""
+    token_ids: tf.Tensor
+    """(B, K) int32: the token that each hypothesis goes on with; PAD where it goes on no more."""
+    parents: tf.Tensor
+    """(B, K) int32: the hypothesis that each of them continues."""
+
+
+class Strategy(Protocol):
+    """How to search: a small frozen dataclass without state of its own."""
+
+    @property
+    def width(self) -> int:
+        """Number of hypotheses, K."""
+        ...
+
+    def begin(self, batch: tf.Tensor, max_length: int) -> Any:
+        """The search's state before the first token. It has a field `token_ids` (B, K, L)."""
+        ...
+
+    def choose(self, search: Any, searched: tf.Tensor, log_probs: tf.Tensor, index: tf.Tensor) -> Choice:
+        """One step.
+
+        Args:
+            search: the strategy's own state.
+            searched: (B, K, V) float32, transformed log probabilities, which decide.
+            log_probs: (B, K, V) float32, the model's own, which are reported.
+            index: () int32, number of tokens so far.
+        """
+        ...
+
+    def going_on(self, search: Any) -> tf.Tensor:
+        """() bool: whether any source still has a hypothesis to continue."""
+        ...
+
+    def finish(self, search: Any) -> Decoded:
+        """What was found, best first."""
+        ...

@@ -1,0 +1,349 @@
+"""What describes an export, and the one writer of exports."""
+
+import json
+import logging
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timezone
+from importlib.metadata import version as installed_version
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import tensorflow as tf
+
+from zoo.verify import Report, verify_in_fresh_process
+from zoo.verify.graph import TEXT_OPERATIONS, known_operations, operations, read_meta_graph
+from zoo.verify.layout import EXTRA, GOLDEN, MANIFEST, WARMUP, Example, to_plain
+
+if TYPE_CHECKING:
+    from zoo.predictor import Predictor
+
+__all__ = ["Card", "VerificationError", "write"]
+
+logger = logging.getLogger(__name__)
+
+ALWAYS_ASKED = ("", "   ", "👍🏽🎉", b"\xff\xfe")
+"""Empty, blank, emoji, and bytes that are no text."""
+
+WARM_UP_BATCHES = (1, 4)
+
+ABANDONED = 24 * 3600
+"""Seconds after which the folder of an unfinished export is taken for that of a writer that was killed."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """What people should know of a model; it goes into the manifest, so every field is plain JSON.
+
+    Attributes:
+        name: that it is served under: lower-case letters, digits, `_`, `-` and `.`, a letter or digit first.
+        description: one sentence.
+        task: name of the task it was trained on.
+        recipe: name of the recipe that made it.
+        languages: BCP 47 tags of the texts it takes.
+        licence: of the data and so of the weights, in words.
+        metrics: name to figure.
+        notes: facts that belong beside the figures.
+        tokenizers: facts about the vocabularies, such as level and size.
+
+    Raises:
+        ValueError: the name cannot be served, or a field is not plain JSON.
+    """
+
+    name: str
+    description: str
+    task: str
+    recipe: str
+    languages: Sequence[str]
+    licence: str
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    tokenizers: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z0-9][a-z0-9_.-]*", self.name):
+            raise ValueError(
+                "A model's name is part of paths and URLs: lower-case letters, digits, '_', '-' and '.', "
+                f"a letter or digit first; got {self.name!r}."
+            )
+        try:
+            json.dumps(asdict(self), allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"The fields of a card must be plain JSON: {error}.") from error
+
+
+class _Traced(NamedTuple):
+    """A signature as a graph."""
+
+    function: Any
+    inputs: Mapping[str, tf.TensorSpec]
+
+
+class VerificationError(RuntimeError):
+    """An export was written, but breaks a promise, so it was not published.
+
+    Attributes:
+        report: of the checks.
+    """
+
+    def __init__(self, report: Report) -> None:
+        failures = "\n".join(f"  {check.name}: {check.detail}" for check in report.failures)
+        super().__init__(f"The export was not published, since it failed these checks:\n{failures}")
+        self.report = report
+
+
+def write(
+    predictor: "Predictor",
+    folder: Path,
+    *,
+    card: Card,
+    questions: Sequence[str | bytes],
+    version: int | None = None,
+) -> Path:
+    """Write a predictor as one SavedModel, verify it in a fresh process and publish it by a rename.
+
+    A server that watches `folder` sees the version whole or not at all: until then it lies in a folder beside
+    it whose name is not a number, and which is removed if anything fails. A writer that is killed leaves its
+    folder behind; another writer removes it a day later.
+
+    Args:
+        predictor: what to export.
+        folder: where exports lie, as `folder/NAME/VERSION`.
+        card: what to say of it; gives NAME.
+        questions: good examples; their answers become the golden ones and warm servers up. Empty and blank
+            texts, emoji and invalid UTF-8 are always asked as well.
+        version: a positive number; None stands for one more than the highest there.
+
+    Returns:
+        Path of the version.
+
+    Raises:
+        FileExistsError: the version exists already. A published version is never changed.
+        ValueError: the version is not positive, or the predictor's signatures cannot be asked with texts.
+        VerificationError: the export breaks a promise.
+    """
+    home = folder / card.name
+    _refuse(home, version)
+    home.mkdir(parents=True, exist_ok=True)
+    _remove_abandoned(home)
+    number = _next_version(home) if version is None else version
+    beside = Path(mkdtemp(prefix=f".tmp-{number}-{os.getpid()}-", dir=home))
+    try:
+        _compose(predictor, beside, card, questions)
+        _synchronize(beside)
+        logger.info("Verifying in a fresh process")
+        report = verify_in_fresh_process(beside)
+        if not report.ok:
+            raise VerificationError(report)
+        path = _publish(beside, home, version)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    logger.info("Published %s", path)
+    return path
+
+
+def _refuse(home: Path, version: int | None) -> None:
+    if version is not None and version < 1:
+        raise ValueError(f"A version is a positive number, got {version}.")
+    if version is not None and (home / str(version)).exists():
+        raise FileExistsError(
+            f"{home / str(version)} exists already, and a published version is never changed. "
+            "Give another version, or none for the next free one."
+        )
+
+
+def _next_version(home: Path) -> int:
+    return 1 + max(
+        (int(path.name) for path in home.iterdir() if re.fullmatch(r"[0-9]+", path.name)), default=0
+    )
+
+
+def _remove_abandoned(home: Path) -> None:
+    # By age, not by whether the process still runs: the writer may run in another container or machine.
+    for path in home.glob(".tmp-*"):
+        with suppress(FileNotFoundError):  # another writer may finish just now
+            if time.time() - path.stat().st_mtime > ABANDONED:
+                logger.info("Removing %s, which an earlier export left behind", path)
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _publish(beside: Path, home: Path, version: int | None) -> Path:
+    """Give a folder its number; another writer may have taken the one that was free before."""
+    beside.chmod(0o755)  # mkdtemp makes folders private, and servers run as other users
+    while True:
+        _refuse(home, version)
+        path = home / str(_next_version(home) if version is None else version)
+        try:
+            beside.rename(path)
+        except OSError:
+            if not path.exists():
+                raise
+            continue
+        _synchronize_entry(home)
+        return path
+
+
+def _compose(predictor: "Predictor", path: Path, card: Card, questions: Sequence[str | bytes]) -> None:
+    """Write everything that belongs to an export."""
+    logger.info("Tracing")
+    functions = _trace(predictor)
+    logger.info("Asking the golden questions")
+    examples = list(_examples(functions, questions))
+    logger.info("Writing the graph and its weights")
+    _save(predictor, functions, path)
+    (path / EXTRA).mkdir()
+    _write_golden(path / GOLDEN, examples)
+    _write_warm_up(path / WARMUP, card.name, examples)
+    for name, text in predictor.assets().items():
+        (path / EXTRA / name).write_text(text, encoding="utf-8")
+    manifest = json.dumps(_manifest(functions, path, card), ensure_ascii=False, indent=1)
+    (path / MANIFEST).write_text(f"{manifest}\n", encoding="utf-8")
+
+
+def _trace(predictor: "Predictor") -> dict[str, _Traced]:
+    functions = {}
+    for name, signature in predictor.signatures().items():
+        specs = {
+            key: tf.TensorSpec(spec.shape, spec.dtype, name=key) for key, spec in signature.inputs.items()
+        }
+        function = tf.function(signature.function, autograph=False).get_concrete_function(**specs)
+        for key, output in function.structured_outputs.items():
+            if output.shape.rank == 0:
+                raise ValueError(f"Output {key} of {name} must begin with the batch, got a scalar.")
+        functions[name] = _Traced(function, specs)
+    if "serving_default" not in functions:
+        raise ValueError(f"One signature must be called serving_default, got {', '.join(functions)}.")
+    return functions
+
+
+def _save(predictor: "Predictor", functions: Mapping[str, _Traced], path: Path) -> None:
+    # keras.export.ExportArchive would keep every variable of the model, and list each three times over. This
+    # keeps the variables that the functions read, and such resources as the predictor's lookup tables.
+    servable = tf.Module()
+    read = {id(variable): variable for traced in functions.values() for variable in traced.function.variables}
+    servable.weights = sorted(read.values(), key=lambda variable: variable.name)
+    servable.resources = [
+        part
+        for part in tf.train.TrackableView(predictor).descendants()
+        if isinstance(part, tf.saved_model.experimental.TrackableResource)
+    ]
+    tf.saved_model.save(
+        servable, str(path), signatures={name: traced.function for name, traced in functions.items()}
+    )
+
+
+def _examples(functions: Mapping[str, _Traced], questions: Sequence[str | bytes]) -> Iterator[Example]:
+    """Every question asked of every signature, alone."""
+    texts = [text.encode() if isinstance(text, str) else text for text in (*ALWAYS_ASKED, *questions)]
+    for text in dict.fromkeys(texts):
+        (answer,) = _ask(functions["serving_default"].function, {"text": text}).values()
+        for name, (function, specs) in functions.items():
+            for inputs in _fill_in(name, set(specs), text, answer):
+                yield Example(name, inputs, _ask(function, inputs))
+
+
+def _fill_in(signature: str, names: set[str], text: bytes, answer: bytes) -> list[dict[str, bytes]]:
+    """The inputs of a signature for one question: a target is the model's own answer, and nothing."""
+    if names == {"text"}:
+        return [{"text": text}]
+    if names == {"text", "target"}:
+        return [{"text": text, "target": target} for target in dict.fromkeys((answer, b""))]
+    raise ValueError(
+        f"The inputs of a signature are text, or text and target; those of {signature} are {sorted(names)}."
+    )
+
+
+def _ask(function: Any, inputs: Mapping[str, bytes]) -> dict[str, Any]:
+    outputs = function(**{name: tf.constant([value]) for name, value in inputs.items()})
+    return {name: value[0].numpy() for name, value in outputs.items()}
+
+
+def _write_golden(path: Path, examples: Sequence[Example]) -> None:
+    """One example a line."""
+    lines = ",\n".join(json.dumps(_plain(example), ensure_ascii=False) for example in examples)
+    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+def _plain(example: Example) -> dict[str, Any]:
+    inputs = {name: to_plain(value) for name, value in example.inputs.items()}
+    try:
+        outputs = {name: to_plain(value) for name, value in example.outputs.items()}
+    except ValueError as error:
+        raise ValueError(
+            f"{example.signature} gave {inputs} an answer that cannot be kept. {error}"
+        ) from error
+    return {"signature": example.signature, "inputs": inputs, "outputs": outputs}
+
+
+def _write_warm_up(path: Path, model: str, examples: Sequence[Example]) -> None:
+    """For each signature its shortest and its longest question, each in a small and in a larger batch."""
+    from tensorflow_serving.apis import prediction_log_pb2
+
+    with tf.io.TFRecordWriter(str(path)) as records:
+        for signature in dict.fromkeys(example.signature for example in examples):
+            asked = [example.inputs for example in examples if example.signature == signature]
+            asked = [inputs for inputs in asked if inputs["text"].strip()]
+            asked.sort(key=lambda inputs: sum(map(len, inputs.values())))
+            for inputs in (asked[0], asked[-1]):
+                for size in WARM_UP_BATCHES:
+                    log = prediction_log_pb2.PredictionLog()
+                    request = log.predict_log.request
+                    request.model_spec.name = model
+                    request.model_spec.signature_name = signature
+                    for name, value in inputs.items():
+                        request.inputs[name].CopyFrom(tf.make_tensor_proto([value] * size))
+                    records.write(log.SerializeToString())
+
+
+def _manifest(functions: Mapping[str, _Traced], path: Path, card: Card) -> dict[str, Any]:
+    known = known_operations()
+    used = {known.get(name) for name in operations(read_meta_graph(path))}
+    return {
+        "card": asdict(card),
+        "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "versions": {
+            "zoo": installed_version("seq2seq-zoo"),
+            "tensorflow": tf.__version__,
+            "keras": installed_version("keras"),
+        },
+        "needs": [TEXT_OPERATIONS] if TEXT_OPERATIONS in used else [],
+        "signatures": {
+            name: {"inputs": _forms(specs), "outputs": _forms(function.structured_outputs)}
+            for name, (function, specs) in functions.items()
+        },
+        "files": {
+            file.relative_to(path).as_posix(): file.stat().st_size
+            for file in sorted(path.rglob("*"))
+            if file.is_file()
+        },
+    }
+
+
+def _forms(specs: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: {
+            "dtype": spec.dtype.name,
+            "shape": None if spec.shape.rank is None else spec.shape.as_list(),
+        }
+        for name, spec in specs.items()
+    }
+
+
+def _synchronize(path: Path) -> None:
+    """Let the disk hold a folder and all in it before its name says that it is whole."""
+    for entry in (path, *path.rglob("*")):
+        _synchronize_entry(entry)
+
+
+def _synchronize_entry(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

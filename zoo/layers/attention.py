@@ -1,0 +1,86 @@
+"""Attention: a query looks at the positions of a memory, and takes the mean of their values."""
+
+import keras
+from keras import ops
+
+__all__ = ["AdditiveAttention", "masked_softmax"]
+
+
+def masked_softmax(scores, mask):
+    """Softmax over the last axis, over the positions where the mask is True.
+
+    A row without any True has weights of exactly zero, in every dtype: positions are selected, no large
+    negative number is added to their scores.
+
+    Args:
+        scores: (..., S) float.
+        mask: bool, of the shape of `scores`, or one that broadcasts to it.
+
+    Returns:
+        (..., S) weights of the dtype of `scores`: zero where the mask is False, the others add up to 1.
+    """
+    zero = ops.zeros_like(scores)
+    lowest = -float("inf")
+    highest = ops.max(ops.where(mask, scores, zero + lowest), axis=-1, keepdims=True, initial=lowest)
+    highest = ops.stop_gradient(ops.where(ops.isfinite(highest), highest, ops.zeros_like(highest)))
+    exponentials = ops.where(mask, ops.exp(ops.where(mask, scores - highest, zero)), zero)
+    total = ops.sum(exponentials, axis=-1, keepdims=True)
+    return exponentials / ops.where(total > 0, total, ops.ones_like(total))
+
+
+@keras.saving.register_keras_serializable("zoo")
+class AdditiveAttention(keras.layers.Layer):
+    """Additive attention, by Bahdanau, Cho & Bengio (2015), section 3.1 and appendix A.1.2.
+
+    For a query s and the values h_1 ... h_S of a memory::
+
+        e_j = v . tanh(W s + U h_j)        score
+        a   = softmax(e)                   alignment, over the positions of the mask
+        c   = sum_j a_j h_j                context
+
+    `U h_j` is the key of position j. It does not depend on the query, so `project_keys` makes the keys once for
+    all steps of a decoder.
+
+    Args:
+        units: size of the hidden layer that compares query and value, U in shapes.
+
+    Call arguments:
+        query: (B, Q, D) float, any number of queries to each memory.
+        keys: (B, S, U) float, what `project_keys(values)` gave.
+        values: (B, S, V) float.
+        mask: (B, S) bool, True where attention may look. A row without any True gives contexts of zeros.
+
+    Returns:
+        (B, Q, V) contexts.
+    """
+
+    def __init__(self, units: int, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.units = units
+        self.query_projection = keras.layers.Dense(units, use_bias=False, dtype=self.dtype_policy)
+        self.key_projection = keras.layers.Dense(units, use_bias=False, dtype=self.dtype_policy)
+
+    def build(self, query_shape, keys_shape, values_shape, mask_shape=None) -> None:
+        self.query_projection.build(query_shape)
+        self.key_projection.build(values_shape)
+        self.score_vector = self.add_weight(shape=(self.units, 1), name="score_vector")
+        self.built = True
+
+    def project_keys(self, values):
+        """Values (B, S, V) to keys (B, S, U)."""
+        return self.key_projection(values)
+
+    def alignment(self, query, keys, mask):
+        """How each query (B, Q, D) spreads its attention over the memory: (B, Q, S), a row adds up to 1 or 0."""
+        compared = ops.tanh(self.query_projection(query)[:, :, None, :] + keys[:, None, :, :])
+        scores = ops.matmul(compared, ops.cast(self.score_vector, compared.dtype))[..., 0]
+        return masked_softmax(scores, mask[:, None, :])
+
+    def call(self, query, keys, values, mask):
+        return ops.matmul(self.alignment(query, keys, mask), values)
+
+    def compute_output_shape(self, query_shape, keys_shape, values_shape, mask_shape=None):
+        return (*query_shape[:-1], values_shape[-1])
+
+    def get_config(self):
+        return {**super().get_config(), "units": self.units}

@@ -1,0 +1,170 @@
+"""Text to text: tokenizers, a model and a search strategy meet, in graph operations alone."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+from zoo.decoders import Beam, Decoded, Greedy, OnlyEnd, Strategy, decode, score, teacher_forced
+from zoo.tokenizers import PAD, Tokenizer
+from zoo.tokenizers.sequences import close
+
+__all__ = ["Alignment", "Answers", "Predictor", "Signature", "TargetScores"]
+
+SURROUNDING_WHITE_SPACE = r"^[\s\p{Z}]+|[\s\p{Z}]+$"
+
+
+class Answers(NamedTuple):
+    """What a search answers, best first."""
+
+    text: tf.Tensor
+    """(B, K) strings."""
+    score: tf.Tensor
+    """(B, K) float32: log probability of the hypothesis under the model."""
+    ranked_score: tf.Tensor
+    """(B, K) float32: what the hypotheses are ordered by."""
+    length: tf.Tensor
+    """(B, K) int32: number of tokens, END not counted."""
+
+
+class TargetScores(NamedTuple):
+    """How likely given targets are."""
+
+    score: tf.Tensor
+    """(B,) float32: log probability of the target."""
+    tokens: tf.Tensor
+    """(B, T) strings: the target's tokens, its end as `</s>`, then empty strings."""
+    token_scores: tf.Tensor
+    """(B, T) float32: log probability of each token after those before it; 0 beyond the end."""
+
+
+class Alignment(NamedTuple):
+    """Where the model looked in the source for each token of the target."""
+
+    source_tokens: tf.Tensor
+    """(B, S) strings, ending in `</s>`, then empty strings."""
+    target_tokens: tf.Tensor
+    """(B, T) strings, ending in `</s>`, then empty strings."""
+    alignment: tf.Tensor
+    """(B, T, S) float32: row t adds up to 1 over the source tokens; 0 beyond the end of either."""
+
+
+class Signature(NamedTuple):
+    """One question that an export answers."""
+
+    function: Callable[..., dict[str, tf.Tensor]]
+    """Called with keyword arguments that are named as the inputs."""
+    inputs: Mapping[str, tf.TensorSpec]
+    """What it takes, by name; the batch is the first axis of all."""
+
+
+class Predictor(tf.Module):
+    """A trained model between two tokenizers.
+
+    White space around a text is dropped. A text that is empty or blank has one answer, the empty text. A text of
+    more than `max_source_length` tokens is read up to there. Invalid UTF-8 is read as U+FFFD. No text changes
+    the answer to another one of its batch.
+
+    Args:
+        model: a generating model, see `zoo.decoders.Seq2SeqModel`.
+        source: tokenizer of the texts.
+        target: tokenizer of the answers.
+        beam: the strategy behind the signatures `serving_default` and `beam`.
+        max_source_length: greatest number of source tokens, the end mark counted.
+        max_length: greatest number of tokens of an answer, and of a given target, the end mark counted there.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        source: Tokenizer,
+        target: Tokenizer,
+        *,
+        beam: Beam | None = None,
+        max_source_length: int = 256,
+        max_length: int = 64,
+    ) -> None:
+        super().__init__()
+        self.model = model
+        self.source = source
+        self.target = target
+        self.beam = beam or Beam()
+        self.max_source_length = max_source_length
+        self.max_length = max_length
+
+    def answer(self, text: Any, strategy: Strategy) -> Answers:
+        """Texts (B,) to K answers each."""
+        source_ids, blank = self._read(text)
+        decoded = self._decode(source_ids, blank, strategy)
+        shape = tf.shape(decoded.lengths)
+        texts = self.target.decode(tf.reshape(decoded.token_ids, [-1, self.max_length]))
+        return Answers(tf.reshape(texts, shape), decoded.scores, decoded.ranked_scores, decoded.lengths)
+
+    def score(self, text: Any, target: Any) -> TargetScores:
+        """Texts (B,) and targets (B,) to how likely the targets are, token by token."""
+        source_ids, _ = self._read(text)
+        target_ids = self._read_target(target)
+        scored = score(self.model, source_ids, target_ids)
+        return TargetScores(scored.scores, self.target.tokens(target_ids), scored.token_scores)
+
+    def align(self, text: Any, target: Any) -> Alignment:
+        """Texts (B,) and targets (B,) to attention; where the target is empty, greedy search makes one first."""
+        source_ids, blank = self._read(text)
+        given = self._read_target(target)
+        missing = tf.strings.length(_stripped(target)) == 0
+        found = self._decode(source_ids, blank, Greedy()).token_ids[:, 0]
+        given = tf.pad(given, [[0, 0], [0, self.max_length - tf.shape(given)[1]]], constant_values=PAD)
+        target_ids = tf.where(missing[:, None], found, given)
+        longest = tf.reduce_max(tf.reduce_sum(tf.cast(target_ids != PAD, tf.int32), axis=1))
+        target_ids = target_ids[:, : tf.maximum(longest, 1)]
+        alignment = self.model.alignment(source_ids, teacher_forced(target_ids))
+        alignment = tf.where(target_ids[:, :, None] == PAD, 0.0, tf.cast(alignment, tf.float32))
+        return Alignment(self.source.tokens(source_ids), self.target.tokens(target_ids), alignment)
+
+    def signatures(self) -> dict[str, Signature]:
+        """The questions that an export of this predictor answers, by name."""
+        text = {"text": tf.TensorSpec([None], tf.string, name="text")}
+        both = {**text, "target": tf.TensorSpec([None], tf.string, name="target")}
+        signatures = {
+            "serving_default": Signature(lambda text: {"text": self.answer(text, self.beam).text[:, 0]}, text),
+            "greedy": Signature(self._greedy, text),
+            "beam": Signature(lambda text: self.answer(text, self.beam)._asdict(), text),
+            "score": Signature(lambda text, target: self.score(text, target)._asdict(), both),
+        }
+        if hasattr(self.model, "alignment"):
+            signatures["align"] = Signature(lambda text, target: self.align(text, target)._asdict(), both)
+        return signatures
+
+    def assets(self) -> dict[str, str]:
+        """Files for people who want to review an export: name to content."""
+        return {
+            "source_vocabulary.json": self.source.describe(),
+            "target_vocabulary.json": self.target.describe(),
+        }
+
+    def _greedy(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
+        answers = self.answer(text, Greedy())
+        return {
+            "text": answers.text[:, 0],
+            "score": answers.score[:, 0],
+            "length": answers.length[:, 0],
+        }
+
+    def _read(self, text: Any) -> tuple[tf.Tensor, tf.Tensor]:
+        """Texts (B,) to source ids (B, S), and which of them are blank (B,)."""
+        ids = self.source.encode(_stripped(text))
+        return close(ids, self.max_source_length), ids.row_lengths() == 0
+
+    def _read_target(self, target: Any) -> tf.Tensor:
+        return close(self.target.encode(_stripped(target)), self.max_length)
+
+    def _decode(self, source_ids: tf.Tensor, blank: tf.Tensor, strategy: Strategy) -> Decoded:
+        return decode(
+            self.model, source_ids, strategy, max_length=self.max_length, transforms=[OnlyEnd(blank)]
+        )
+
+
+def _stripped(text: Any) -> tf.Tensor:
+    """Texts without the white space around them; invalid UTF-8 replaced, since the pattern needs valid text."""
+    valid = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8", errors="replace")
+    return tf.strings.regex_replace(valid, SURROUNDING_WHITE_SPACE, "")

@@ -1,0 +1,23 @@
+"""Recipes: one function for each trained thing, found by name."""
+
+from collections.abc import Callable, Mapping
+
+from zoo.recipes.dates import dates
+from zoo.recipes.recipe import Recipe
+from zoo.recipes.run import Evaluation, Run, evaluate, export, load, train
+
+__all__ = ["RECIPES", "Evaluation", "Recipe", "Run", "evaluate", "export", "find", "load", "train"]
+
+RECIPES: Mapping[str, Callable[[], Recipe]] = {"dates": dates}
+"""All recipes, by name."""
+
+
+def find(name: str) -> Recipe:
+    """The recipe of that name.
+
+    Raises:
+        KeyError: there is none; the message lists those there are.
+    """
+    if name not in RECIPES:
+        raise KeyError(f"There is no recipe {name!r}. There are: {', '.join(sorted(RECIPES))}.")
+    return RECIPES[name]()

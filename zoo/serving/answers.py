@@ -1,0 +1,232 @@
+"""What clients give back, and the calls that the REST and the gRPC client share; standard library only."""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple, TypeVar
+
+__all__ = [
+    "Alignment",
+    "Client",
+    "Hypothesis",
+    "Scored",
+    "ServingError",
+    "Signature",
+    "TensorInfo",
+    "VersionStatus",
+]
+
+_Self = TypeVar("_Self", bound="Client")
+_UNREACHED = -1e8
+"""Below this score a beam place is filler: fewer sequences could be reached than the beam is wide."""
+
+_ADVICE = {
+    "INVALID_ARGUMENT": "Compare the inputs with what metadata() says of the signature.",
+    "FAILED_PRECONDITION": "Compare the signature with those that metadata() lists.",
+    "NOT_FOUND": "Check the model's name and version; status() tells what is served.",
+    "UNAVAILABLE": "Check that a server runs there: `zoo serve` starts one.",
+    "DEADLINE_EXCEEDED": "Send fewer or shorter texts at a time, or give the client a longer timeout.",
+    "RESOURCE_EXHAUSTED": "Send less at a time, or try again later.",
+    "UNIMPLEMENTED": "Use another signature or another server.",
+}
+
+
+class ServingError(Exception):
+    """A call that failed.
+
+    Attributes:
+        code: a canonical status code, such as `NOT_FOUND` or `UNAVAILABLE`; the same over REST and gRPC.
+        message: what the server said, or why none was reached.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message.rstrip(' .')}. {_ADVICE.get(code, '')}".rstrip())
+        self.code = code
+        self.message = message
+
+
+class Hypothesis(NamedTuple):
+    """One decoded text.
+
+    Attributes:
+        text: the text itself.
+        score: the sum of the model's log probabilities of its tokens, the end counted.
+        length: tokens without the end.
+        ranked_score: what orders the hypotheses of a beam; for a greedy answer, which is alone, its score.
+    """
+
+    text: str
+    score: float
+    length: int
+    ranked_score: float
+
+
+class Scored(NamedTuple):
+    """How probable a target is: the sum over its tokens, and each token with its log probability."""
+
+    score: float
+    tokens: list[str]
+    token_scores: list[float]
+
+
+class Alignment(NamedTuple):
+    """Where the model looked: `weights[t][s]` is how much target token t drew on source token s."""
+
+    source_tokens: list[str]
+    target_tokens: list[str]
+    weights: list[list[float]]
+
+
+class VersionStatus(NamedTuple):
+    """A version of a model: its state, such as `AVAILABLE` or `END`, and what went wrong, if anything."""
+
+    version: int
+    state: str
+    message: str
+
+
+class TensorInfo(NamedTuple):
+    """A tensor: dtype such as `DT_STRING`, shape with None where any length goes; shape None: any rank."""
+
+    dtype: str
+    shape: tuple[int | None, ...] | None
+
+
+class Signature(NamedTuple):
+    """The inputs and outputs of a signature, by name."""
+
+    inputs: dict[str, TensorInfo]
+    outputs: dict[str, TensorInfo]
+
+
+class Client(ABC):
+    """The calls that every client has. Row i of an answer belongs to row i of the question, and to no other.
+
+    A client can be used from several threads, and as a context manager. Every call may raise `ServingError`.
+    """
+
+    def __init__(self, model: str, version: int | None, timeout: float) -> None:
+        self.model = model
+        self.version = version
+        self.timeout = timeout
+        self._signatures: dict[str, Signature] | None = None
+
+    @abstractmethod
+    def predict(
+        self, inputs: Mapping[str, Sequence[Any]], *, signature: str = "serving_default"
+    ) -> dict[str, list[Any]]:
+        """Call a signature.
+
+        Args:
+            inputs: input name to its rows; texts as str, or bytes for what is not UTF-8.
+
+        Returns:
+            Output name to its rows, as nested lists; strings are str, from outputs named `*_bytes` bytes.
+        """
+
+    @abstractmethod
+    def status(self) -> list[VersionStatus]:
+        """The versions that the server knows, highest first; only the client's own if it asks for one."""
+
+    @abstractmethod
+    def metadata(self) -> dict[str, Signature]:
+        """The model's signatures by name, without TensorFlow's own, whose names begin with `__`."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the connection."""
+
+    def answer(self, texts: Sequence[str | bytes]) -> list[str]:
+        """The best text for each text, from the signature `serving_default`."""
+        return self.predict({"text": texts})["text"]
+
+    def greedy(self, texts: Sequence[str | bytes]) -> list[Hypothesis]:
+        """The greedily decoded text for each text."""
+        out = self.predict({"text": texts}, signature="greedy")
+        rows = zip(out["text"], out["score"], out["length"], out["score"], strict=True)
+        return [Hypothesis(*row) for row in rows]
+
+    def beam(self, texts: Sequence[str | bytes]) -> list[list[Hypothesis]]:
+        """The hypotheses of a beam search for each text, best first; unreached places are left out."""
+        out = self.predict({"text": texts}, signature="beam")
+        rows = zip(out["text"], out["score"], out["length"], out["ranked_score"], strict=True)
+        return [
+            [Hypothesis(*place) for place in zip(*row, strict=True) if place[1] > _UNREACHED] for row in rows
+        ]
+
+    def score(self, texts: Sequence[str | bytes], targets: Sequence[str | bytes]) -> list[Scored]:
+        """How probable each target is for its text."""
+        out = self.predict({"text": texts, "target": targets}, signature="score")
+        rows = zip(out["score"], out["tokens"], out["token_scores"], strict=True)
+        return [
+            Scored(score, tokens[: _filled(tokens)], token_scores[: _filled(tokens)])
+            for score, tokens, token_scores in rows
+        ]
+
+    def align(
+        self, texts: Sequence[str | bytes], targets: Sequence[str | bytes] | None = None
+    ) -> list[Alignment]:
+        """Which source tokens each target token drew on; without targets, those of the greedy answers."""
+        targets = [""] * len(texts) if targets is None else targets
+        out = self.predict({"text": texts, "target": targets}, signature="align")
+        rows = zip(out["source_tokens"], out["target_tokens"], out["alignment"], strict=True)
+        return [
+            Alignment(
+                source[: _filled(source)],
+                target[: _filled(target)],
+                [weights[: _filled(source)] for weights in alignment[: _filled(target)]],
+            )
+            for source, target, alignment in rows
+        ]
+
+    def is_available(self) -> bool:
+        """Whether the server can answer for the model now."""
+        return not self._problem()
+
+    def wait_until_available(self, timeout: float = 60.0) -> None:
+        """Wait until the server can answer for the model; raises `ServingError` after `timeout` seconds."""
+        deadline = time.monotonic() + timeout
+        while True:
+            problem = self._problem()
+            if not problem:
+                return
+            if time.monotonic() >= deadline:
+                message = f"model {self.model!r} was not available within {timeout} s: {problem}"
+                raise ServingError("UNAVAILABLE", message)
+            time.sleep(min(0.1, timeout))
+
+    def __enter__(self: _Self) -> _Self:
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _problem(self) -> str:
+        """Why the model cannot be asked now; empty if it can."""
+        try:
+            statuses = self.status()
+        except ServingError as error:
+            return error.message
+        if any(status.state == "AVAILABLE" for status in statuses):
+            return ""
+        return "; ".join(f"version {s.version} is {s.state} {s.message}".rstrip() for s in statuses)
+
+    def _signature(self, name: str) -> Signature:
+        """What the server said of a signature when it was first asked."""
+        if self._signatures is None or name not in self._signatures:
+            self._signatures = self.metadata()
+        if name not in self._signatures:
+            known = ", ".join(sorted(self._signatures))
+            raise ServingError("INVALID_ARGUMENT", f"there is no signature {name!r}; the model has {known}.")
+        return self._signatures[name]
+
+
+def _filled(tokens: Sequence[str]) -> int:
+    """How many tokens a row has without its padding."""
+    count = len(tokens)
+    while count and not tokens[count - 1]:
+        count -= 1
+    return count

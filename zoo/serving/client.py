@@ -1,0 +1,36 @@
+"""Clients of a served model, for REST and for gRPC, with the same calls.
+
+    from zoo.serving.client import RestClient
+
+    with RestClient("http://127.0.0.1:8501", model="dates") as client:
+        client.answer(["Friday, February 15, 2019"])      # ["2019-02-15"]
+
+`RestClient` needs nothing but Python. `GrpcClient` needs grpcio and tensorflow-serving-api, and imports them
+only when one is made.
+"""
+
+from zoo.serving.answers import (
+    Alignment,
+    Client,
+    Hypothesis,
+    Scored,
+    ServingError,
+    Signature,
+    TensorInfo,
+    VersionStatus,
+)
+from zoo.serving.grpc_client import GrpcClient
+from zoo.serving.rest_client import RestClient
+
+__all__ = [
+    "Alignment",
+    "Client",
+    "GrpcClient",
+    "Hypothesis",
+    "RestClient",
+    "Scored",
+    "ServingError",
+    "Signature",
+    "TensorInfo",
+    "VersionStatus",
+]

@@ -1,0 +1,326 @@
+"""The choice of what serves: TensorFlow Serving itself, its Docker image, or the embedded server.
+
+with serve(Path("saved_models")) as running:
+    print(running.engine, running.reason, running.rest_url)
+    running.wait()
+"""
+
+import contextlib
+import logging
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import NamedTuple
+
+from google.protobuf import text_format
+from tensorflow_serving.config.model_server_config_pb2 import ModelServerConfig
+
+from zoo.serving.folders import BrokenVersionError, check, find_models, find_versions
+from zoo.serving.rest_client import RestClient
+from zoo.serving.server import Server
+
+__all__ = ["ENGINES", "IMAGE", "Choice", "Running", "choose", "model_config", "serve"]
+
+_log = logging.getLogger(__name__)
+
+IMAGE = "tensorflow/serving:2.20.0"
+"""The image that exports are made for."""
+
+_BINARY = "tensorflow_model_server"
+_CONFIG = "models.config"
+_START_SECONDS = 600.0
+"""Long, since Docker may have to fetch the image first."""
+_STOP_SECONDS = 15.0
+
+
+class Choice(NamedTuple):
+    """The engine to use, and why."""
+
+    engine: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server that answers. Leaving its `with` block stops it.
+
+    Attributes:
+        engine: which engine it is, a key of `ENGINES`.
+        reason: why that one.
+        rest_url: where REST answers.
+        grpc_target: where gRPC answers.
+    """
+
+    engine: str
+    reason: str
+    rest_url: str
+    grpc_target: str
+    _has_ended: Callable[[], bool]
+    _stop: Callable[[], None]
+
+    def wait(self) -> None:
+        """Block until the server ends by itself, or SIGINT or SIGTERM tells this process to end."""
+        told = threading.Event()
+        with _on_signals(told.set):
+            while not self._has_ended() and not told.wait(0.2):
+                pass
+
+    def stop(self) -> None:
+        """Answer what was accepted, then end."""
+        self._stop()
+
+    def __enter__(self) -> "Running":
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def serve(
+    models_folder: Path,
+    *,
+    engine: str = "auto",
+    host: str = "127.0.0.1",
+    grpc_port: int = 8500,
+    rest_port: int = 8501,
+    names: Collection[str] | None = None,
+) -> Running:
+    """Serve the models below a folder; returns when they can be asked.
+
+    Args:
+        models_folder: holds `NAME/VERSION/` folders.
+        engine: `auto` or a key of `ENGINES`.
+        host: the address to listen on. A `tensorflow_model_server` on this machine listens on all of them.
+        grpc_port, rest_port: 0 picks a free one.
+        names: the models to serve; None serves all.
+
+    Raises:
+        ValueError: the engine or a model is unknown, or a model has no version that can be served.
+        OSError: a port is taken.
+        RuntimeError: the engine did not start; the message holds the end of its log.
+    """
+    choice = choose(engine)
+    models = _pick(Path(models_folder).resolve(), names)
+    _log.info("serving %s with %s: %s", ", ".join(models), choice.engine, choice.reason)
+    place = _Place(host, grpc_port or _free_port(host), rest_port or _free_port(host))
+    return ENGINES[choice.engine](choice, models, place)
+
+
+def choose(engine: str = "auto") -> Choice:
+    """The engine to use: the one asked for, or the first of those that this machine has.
+
+    Raises:
+        ValueError: there is no engine of that name.
+    """
+    if engine in ENGINES:
+        return Choice(engine, "it was asked for")
+    if engine != "auto":
+        raise ValueError(f"unknown engine {engine!r}: expected auto, {', '.join(ENGINES)}")
+    if binary := shutil.which(_BINARY):
+        return Choice(_BINARY, f"it is installed, as {binary}")
+    if _docker_answers():
+        return Choice("docker", f"{_BINARY} is not on PATH, and a Docker engine answers")
+    return Choice("embedded", f"neither {_BINARY} nor a Docker engine is to be found")
+
+
+def model_config(models: Mapping[str, Path], *, at: Path | None = None) -> str:
+    """TensorFlow Serving's `model_config_file` for the models, checked version by version, as text.
+
+    TensorFlow Serving would load a half-written version and unload the good one for it. Where one is found,
+    the highest good version is named; elsewhere the latest is served, so that new ones are picked up.
+
+    Args:
+        models: model name to base path.
+        at: where the server sees the models, such as `/models` in a container; None: where they are.
+
+    Raises:
+        ValueError: a model has no good version.
+    """
+    config = ModelServerConfig()
+    for name, base_path in models.items():
+        entry = config.model_config_list.config.add(name=name, model_platform="tensorflow")
+        entry.base_path = str(at / name if at else base_path)
+        best, is_latest = _best_version(name, base_path)
+        if not is_latest:
+            entry.model_version_policy.specific.versions.append(best)
+    return text_format.MessageToString(config)
+
+
+class _Place(NamedTuple):
+    """Where a server is to listen."""
+
+    host: str
+    grpc_port: int
+    rest_port: int
+
+    @property
+    def rest_url(self) -> str:
+        return f"http://{self._reachable}:{self.rest_port}"
+
+    @property
+    def grpc_target(self) -> str:
+        return f"{self._reachable}:{self.grpc_port}"
+
+    @property
+    def _reachable(self) -> str:
+        return {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self.host, self.host)
+
+
+def _serve_embedded(choice: Choice, models: Mapping[str, Path], place: _Place) -> Running:
+    server = Server(models, host=place.host, grpc_port=place.grpc_port, rest_port=place.rest_port).start()
+    return Running(*choice, place.rest_url, place.grpc_target, lambda: server.has_stopped, server.stop)
+
+
+def _serve_binary(choice: Choice, models: Mapping[str, Path], place: _Place) -> Running:
+    scratch = _scratch(model_config(models))
+    command = [
+        _BINARY,
+        f"--port={place.grpc_port}",
+        f"--rest_api_port={place.rest_port}",
+        f"--model_config_file={scratch / _CONFIG}",
+    ]
+    return _run(choice, command, models, place, scratch)
+
+
+def _serve_docker(choice: Choice, models: Mapping[str, Path], place: _Place) -> Running:
+    scratch = _scratch(model_config(models, at=Path("/models")))
+    volumes = [f"{path}:/models/{name}:ro" for name, path in models.items()]
+    command = [
+        *("docker", "run", "--rm", "--init"),
+        *("-p", f"{place.host}:{place.grpc_port}:8500", "-p", f"{place.host}:{place.rest_port}:8501"),
+        *(part for volume in (*volumes, f"{scratch}:/config:ro") for part in ("-v", volume)),
+        *("--entrypoint", _BINARY, IMAGE),
+        *("--port=8500", "--rest_api_port=8501", f"--model_config_file=/config/{_CONFIG}"),
+    ]
+    return _run(choice, command, models, place, scratch)
+
+
+ENGINES: Mapping[str, Callable[[Choice, Mapping[str, Path], _Place], Running]] = {
+    _BINARY: _serve_binary,
+    "docker": _serve_docker,
+    "embedded": _serve_embedded,
+}
+"""The engines by name, the preferred one first."""
+
+
+def _scratch(config: str) -> Path:
+    """A fresh folder with a model config; a container's user must be able to read it."""
+    folder = Path(tempfile.mkdtemp(prefix="zoo-serving-"))
+    folder.chmod(0o755)
+    (folder / _CONFIG).write_text(config, encoding="utf-8")
+    return folder
+
+
+def _run(
+    choice: Choice, command: list[str], models: Mapping[str, Path], place: _Place, scratch: Path
+) -> Running:
+    """Start a command and wait until every model is available."""
+    log = scratch / "server.log"
+    _log.info("running %s; its log is %s", " ".join(command), log)
+    with log.open("wb") as stream:
+        process = subprocess.Popen(command, stdout=stream, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+
+    def stop() -> None:
+        _end(process)
+        shutil.rmtree(scratch, ignore_errors=True)
+
+    try:
+        _wait_until_available(process, models, place, log)
+    except BaseException:
+        stop()
+        raise
+    return Running(*choice, place.rest_url, place.grpc_target, lambda: process.poll() is not None, stop)
+
+
+def _wait_until_available(
+    process: subprocess.Popen, models: Mapping[str, Path], place: _Place, log: Path
+) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    clients = [RestClient(place.rest_url, model=name, timeout=5.0) for name in models]
+    while not all(client.is_available() for client in clients):
+        if process.poll() is not None or time.monotonic() > deadline:
+            ended = process.poll() is not None
+            state = f"ended with {process.returncode}" if ended else "runs, but does not answer"
+            tail = log.read_text(encoding="utf-8", errors="replace")[-2000:]
+            raise RuntimeError(f"{process.args!r} {state}. The end of its log:\n{tail}")
+        time.sleep(0.1)
+
+
+def _end(process: subprocess.Popen) -> None:
+    process.terminate()
+    try:
+        process.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _pick(folder: Path, names: Collection[str] | None) -> dict[str, Path]:
+    models = find_models(folder)
+    if not models:
+        raise ValueError(
+            f"no models below {folder}: expected {folder}/NAME/1 with a SavedModel; export one there"
+        )
+    unknown = sorted(set(names or ()) - models.keys())
+    if unknown:
+        raise ValueError(f"no model {', '.join(unknown)} below {folder}, only {', '.join(models)}")
+    return {name: path for name, path in models.items() if names is None or name in names}
+
+
+def _best_version(name: str, base_path: Path) -> tuple[int, bool]:
+    """The highest good version, and whether it is the highest of all."""
+    reasons = []
+    for number, path in find_versions(base_path).items():
+        try:
+            check(path)
+        except BrokenVersionError as error:
+            _log.error("%s: version %d refused: %s", name, number, error)
+            reasons.append(str(error))
+        else:
+            return number, not reasons
+    raise ValueError(f"model {name!r} has no version that can be served: {' '.join(reasons)}")
+
+
+def _docker_answers() -> bool:
+    docker = shutil.which("docker")
+    if not docker:
+        return False
+    try:
+        return subprocess.run([docker, "info"], capture_output=True, timeout=10, check=False).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def _free_port(host: str) -> int:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.bind((host, 0))
+        return probe.getsockname()[1]
+
+
+@contextlib.contextmanager
+def _on_signals(act: Callable[[], None]) -> Iterator[None]:
+    """Have SIGINT and SIGTERM call `act`; only the main thread may say what signals do."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def handle(_number: int, _frame: FrameType | None) -> None:
+        act()
+
+    former = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)

@@ -1,0 +1,168 @@
+"""What the server says when it refuses a request: one table, worded as TensorFlow Serving words it.
+
+Each entry is a status code with a text; calling it with the values for the text makes the error to raise:
+
+    raise messages.UNKNOWN_SERVABLE(request="Latest(dates)")
+"""
+
+from typing import Any, NamedTuple
+
+__all__ = ["HTTP_STATUS", "Message", "RefusalError"]
+
+HTTP_STATUS = {
+    "OK": 200,
+    "INVALID_ARGUMENT": 400,
+    "FAILED_PRECONDITION": 400,
+    "OUT_OF_RANGE": 400,
+    "UNAUTHENTICATED": 401,
+    "PERMISSION_DENIED": 403,
+    "NOT_FOUND": 404,
+    "ALREADY_EXISTS": 409,
+    "ABORTED": 409,
+    "RESOURCE_EXHAUSTED": 429,
+    "CANCELLED": 499,
+    "UNKNOWN": 500,
+    "INTERNAL": 500,
+    "DATA_LOSS": 500,
+    "UNIMPLEMENTED": 501,
+    "UNAVAILABLE": 503,
+    "DEADLINE_EXCEEDED": 504,
+}
+"""The HTTP status of each canonical status code."""
+
+
+class RefusalError(Exception):
+    """A request that is answered with an error: a canonical status code, and a message for the caller."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+
+
+class Message(NamedTuple):
+    """A row of the table: a canonical status code, and a text with named gaps."""
+
+    code: str
+    text: str
+
+    def __call__(self, **values: Any) -> RefusalError:
+        """The error to raise, with the gaps filled."""
+        return RefusalError(self.code, self.text.format(**values))
+
+
+# Which model, version and signature
+UNKNOWN_SERVABLE = Message("NOT_FOUND", "Servable not found for request: {request}")
+UNKNOWN_MODEL_STATUS = Message("NOT_FOUND", "Could not find any versions of model {name}")
+UNKNOWN_VERSION_STATUS = Message("NOT_FOUND", "Could not find version {version} of model {name}")
+UNKNOWN_LABEL = Message("INVALID_ARGUMENT", "Unrecognized servable version label: {label}")
+UNKNOWN_SIGNATURE_REST = Message(
+    "INVALID_ARGUMENT", 'Serving signature name: "{signature}" not found in signature def'
+)
+UNKNOWN_SIGNATURE_GRPC = Message("FAILED_PRECONDITION", 'Serving signature key "{signature}" not found.')
+NO_INPUT_MAP = Message("INVALID_ARGUMENT", "Failed to get input map for signature: {signature}")
+
+# URLs
+MALFORMED = Message("INVALID_ARGUMENT", "Malformed request: {method} {path}")
+MISSING_MODEL_NAME = Message("INVALID_ARGUMENT", "Missing model name in request.")
+UNSUPPORTED_METHOD = Message(
+    "UNIMPLEMENTED", "This server answers :predict; :{verb} is left to TensorFlow Serving itself."
+)
+
+# The JSON document
+PARSE_ERROR = Message("INVALID_ARGUMENT", "JSON Parse error: {problem}")
+NOT_AN_OBJECT = Message("INVALID_ARGUMENT", "JSON Value: {value} Is not object")
+SIGNATURE_NOT_STRING = Message(
+    "INVALID_ARGUMENT",
+    "JSON Value: {value} not formatted correctly. 'signature_name' key must be a string value.",
+)
+NEITHER_KEY = Message("INVALID_ARGUMENT", "Missing 'inputs' or 'instances' key")
+BOTH_KEYS = Message(
+    "INVALID_ARGUMENT",
+    "JSON Value: {value} Not formatted correctly expecting only one of 'inputs' or 'instances' "
+    "keys to exist ",
+)
+INSTANCES_NOT_LIST = Message(
+    "INVALID_ARGUMENT", "JSON Value: {value} Expecting 'instances' to be an list/array"
+)
+NO_INSTANCES = Message("INVALID_ARGUMENT", "JSON Value: {value} No values in 'instances' array")
+
+# Row form
+PLAIN_INSTANCES = Message(
+    "INVALID_ARGUMENT",
+    "instances is a plain list, but expecting list of objects as multiple input tensors required "
+    "as per tensorinfo_map",
+)
+OBJECT_EXPECTED = Message("INVALID_ARGUMENT", "Expecting object but got list at item {index} of input list")
+VALUE_EXPECTED = Message(
+    "INVALID_ARGUMENT", "Expecting value/list but got object at item {index} of input list"
+)
+BAD_ELEMENT = Message(
+    "INVALID_ARGUMENT", "Failed to process element: {where} of 'instances' list. Error: {code}: {message}"
+)
+KEYS_DIFFER = Message(
+    "INVALID_ARGUMENT",
+    "Failed to process element: {index} of 'instances' list. JSON object: {value} "
+    "keys must be equal to: {names}",
+)
+NO_SUCH_INPUT = Message("INVALID_ARGUMENT", "JSON object: does not have named input: {name}")
+SIZE_DIFFERS = Message("INVALID_ARGUMENT", "Expecting tensor size: {expected} but got: {size}")
+SHAPE_DIFFERS = Message("INVALID_ARGUMENT", "Expecting shape {expected} but got: {shape}")
+
+# Column form
+PLAIN_INPUTS = Message(
+    "INVALID_ARGUMENT",
+    "inputs is a plain value/list, but expecting an object as multiple input tensors required "
+    "as per tensorinfo_map",
+)
+MISSING_INPUT = Message("INVALID_ARGUMENT", "Missing named input: {name} in 'inputs' object.")
+
+# Values
+WRONG_TYPE = Message(
+    "INVALID_ARGUMENT", "JSON Value: {value} Type: {kind} is not of expected type: {expected}"
+)
+UNSUPPORTED_TYPE = Message("UNIMPLEMENTED", "Conversion of JSON Value: {value} to type: {expected}")
+BAD_BASE64 = Message("INVALID_ARGUMENT", "Unable to base64 decode")
+VALUE_LEVEL = Message(
+    "INVALID_ARGUMENT",
+    "JSON Value: {value} found at incorrect level: {level} in the JSON DOM. Expected at level: {rank}",
+)
+LIST_LEVEL = Message("INVALID_ARGUMENT", "Encountered list at unexpected level: {level} expected < {rank}")
+LIST_SIZE = Message(
+    "INVALID_ARGUMENT",
+    "Encountered list at unexpected size: {size} at level: {level} expected size: {expected}",
+)
+BAD_TENSOR = Message("INVALID_ARGUMENT", "tensor parsing error: {name}")
+
+# Outputs
+NO_BATCH_AXIS = Message("INVALID_ARGUMENT", "Tensor name: {name} has no shape information ")
+BATCH_DIFFERS = Message(
+    "INVALID_ARGUMENT", "Tensor name: {name} has inconsistent batch size: {size} expecting: {expected}"
+)
+UNWRITABLE_TYPE = Message("INVALID_ARGUMENT", "Failed to write JSON value for tensor type: {kind}")
+
+# gRPC
+MISSING_MODEL_SPEC = Message("INVALID_ARGUMENT", "Missing ModelSpec")
+MISSING_SPEC_NAME = Message("INVALID_ARGUMENT", "ModelSpec has no name specified.")
+INPUT_COUNT = Message(
+    "INVALID_ARGUMENT",
+    "input size does not match signature: {sent}!={expected} len({{{sent_names}}}) != len({{{names}}}). "
+    "Sent extra: {{{extra}}}. Missing but required: {{{missing}}}.",
+)
+INPUT_NAME = Message(
+    "INVALID_ARGUMENT",
+    "Signature input alias: {name}(feed name: {tensor}) not found in request and no default value provided. "
+    "Inputs expected to be in the request {{{names}}}, or default input alias set: ",
+)
+UNKNOWN_OUTPUT = Message(
+    "INVALID_ARGUMENT",
+    "output tensor alias not found in signature: {name} Outputs expected to be in the set {{{names}}}.",
+)
+DUPLICATE_OUTPUT = Message("INVALID_ARGUMENT", "duplicate output tensor alias: {name}")
+NO_METADATA_FIELD = Message(
+    "INVALID_ARGUMENT", "GetModelMetadataRequest must specify at least one metadata_field"
+)
+UNKNOWN_METADATA_FIELD = Message("INVALID_ARGUMENT", "Metadata field {field} is not supported")
+
+# Faults of the server's own
+INTERNAL = Message("INTERNAL", "The server failed to answer: {problem}; its log tells more.")

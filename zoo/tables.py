@@ -1,0 +1,75 @@
+"""What the command line shows, as tables."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rich.table import Table
+
+from zoo.recipes.recipe import Recipe
+from zoo.recipes.run import Evaluation
+from zoo.serving.client import Hypothesis
+from zoo.verify import Report
+
+__all__ = ["Answered", "answers_table", "evaluation_table", "recipes_table", "report_table"]
+
+
+class Answered(NamedTuple):
+    """One answered question."""
+
+    question: str
+    over: str
+    """How it was asked, such as `REST beam`."""
+    hypotheses: Sequence[Hypothesis]
+    truth: str | None = None
+
+
+def recipes_table(recipes: Sequence[Recipe]) -> Table:
+    """Names and descriptions."""
+    table = Table("recipe", "what it learns")
+    for recipe in recipes:
+        table.add_row(recipe.name, recipe.description)
+    return table
+
+
+def evaluation_table(evaluation: Evaluation) -> Table:
+    """A row for each split and system, a column for each metric."""
+    metrics = sorted({name for systems in evaluation.figures.values() for m in systems.values() for name in m})
+    table = Table("test split", "pairs", "system", *(name.replace("_", " ") for name in metrics))
+    for split, systems in evaluation.figures.items():
+        for system, values in systems.items():
+            shown = [f"{values[name]:.4f}" for name in metrics]
+            table.add_row(split, f"{evaluation.sizes[split]:,}", system, *shown)
+        table.add_section()
+    return table
+
+
+def report_table(report: Report) -> Table:
+    """A row for each check of an export."""
+    table = Table("check", "", "detail", title=f"{report.path} under TensorFlow {report.tensorflow}")
+    for check in report.checks:
+        table.add_row(check.name, "[green]ok[/]" if check.ok else "[red]failed[/]", check.detail)
+    return table
+
+
+def answers_table(answered: Sequence[Answered]) -> Table:
+    """A row for each hypothesis; the best one is marked right or wrong where the truth is known."""
+    with_truth = any(answer.truth is not None for answer in answered)
+    table = Table("text", "asked by", "answer", "score", "length", *(["truth"] if with_truth else []))
+    for answer in answered:
+        for rank, hypothesis in enumerate(answer.hypotheses):
+            first = rank == 0
+            truth = _marked(hypothesis.text, answer.truth) if first and answer.truth is not None else ""
+            table.add_row(
+                answer.question if first else "",
+                answer.over if first else "",
+                hypothesis.text or "(empty)",
+                f"{hypothesis.score:.4f}",
+                str(hypothesis.length),
+                *([truth] if with_truth else []),
+            )
+        table.add_section()
+    return table
+
+
+def _marked(text: str, truth: str) -> str:
+    return f"[green]{truth}[/]" if text == truth else f"[bold red]{truth}, so this is wrong[/]"

@@ -1,0 +1,187 @@
+"""What can be told from the graph as it was written, before it is loaded."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+from google.protobuf.message import Message
+from tensorflow.core.protobuf import saved_model_pb2
+
+from zoo.verify.report import Rule
+
+__all__ = ["RULES", "TEXT_OPERATIONS", "Written", "known_operations", "operations", "read_meta_graph"]
+
+TEXT_OPERATIONS = "tensorflow-text"
+"""The package whose ops have to be registered before a graph with them can be loaded."""
+
+WEIGHT_BYTES = 64 * 1024
+"""A floating-point constant above this is taken for a weight. Vocabularies are strings and integers."""
+
+SERVED_DTYPES = frozenset({"string", "bool", "float32", "float64"}) | {
+    f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)
+}
+"""What TensorFlow Serving can read from and write to JSON."""
+
+
+class Written(NamedTuple):
+    """An export as it was written.
+
+    Attributes:
+        manifest: the content of `layout.MANIFEST`.
+        meta_graph: the `MetaGraphDef` that is served.
+    """
+
+    manifest: Mapping[str, Any]
+    meta_graph: Message
+
+    @property
+    def signatures(self) -> Mapping[str, Any]:
+        """As the manifest has them: name to `inputs` and `outputs` to name to `dtype` and `shape`."""
+        return self.manifest["signatures"]
+
+
+def read_meta_graph(path: Path) -> Message:
+    """The graph that is served, a `MetaGraphDef`.
+
+    Raises:
+        ValueError: there is not exactly one.
+    """
+    saved_model = saved_model_pb2.SavedModel.FromString((path / "saved_model.pb").read_bytes())
+    served = [graph for graph in saved_model.meta_graphs if "serve" in graph.meta_info_def.tags]
+    if len(served) != 1:
+        raise ValueError(f"Expected one graph with the tag 'serve' in {path}, got {len(served)}.")
+    return served[0]
+
+
+@cache
+def known_operations() -> Mapping[str, str]:
+    """Ops that the image tensorflow/serving:2.20.0 can run, each with the package that registers it."""
+    package, known = "", {}
+    listed = Path(__file__).parent.with_name("tf_serving_ops.txt").read_text(encoding="utf-8")
+    for line in listed.splitlines():
+        if line.startswith("["):
+            package = line.strip("[]")
+        elif line and not line.startswith("#"):
+            known[line] = package
+    return known
+
+
+def operations(meta_graph: Any) -> set[str]:
+    """Names of all ops in a graph and in its functions, calls of its own functions left out."""
+    own = {function.signature.name for function in meta_graph.graph_def.library.function}
+    return {node.op for node in _nodes(meta_graph)} - own
+
+
+def _nodes(meta_graph: Any) -> Iterator[Any]:
+    yield from meta_graph.graph_def.node
+    for function in meta_graph.graph_def.library.function:
+        yield from function.node_def
+
+
+def _form(tensor: Any) -> dict[str, Any]:
+    """Dtype and shape of a `TensorInfo`; the shape is None where not even the rank is known."""
+    shape = tf.TensorShape(tensor.tensor_shape)
+    return {
+        "dtype": tf.as_dtype(tensor.dtype).name,
+        "shape": None if shape.rank is None else shape.as_list(),
+    }
+
+
+def _forms(meta_graph: Any) -> dict[str, dict[str, dict[str, Any]]]:
+    return {
+        name: {
+            side: {key: _form(tensor) for key, tensor in getattr(signature, side).items()}
+            for side in ("inputs", "outputs")
+        }
+        for name, signature in meta_graph.signature_def.items()
+        if name != "__saved_model_init_op"
+    }
+
+
+def _other_signatures(written: Written) -> Iterator[str]:
+    found, expected = _forms(written.meta_graph), written.signatures
+    if "serving_default" not in found:
+        yield "There is no signature serving_default."
+    for name in sorted(found.keys() | expected.keys()):
+        if found.get(name) != expected.get(name):
+            yield f"{name} is {found.get(name)} where the manifest says {expected.get(name)}."
+
+
+def _unservable_tensors(written: Written) -> Iterator[str]:
+    for name, signature in _forms(written.meta_graph).items():
+        for key, form in signature["inputs"].items():
+            if form["shape"] != [None]:
+                yield f"Input {key} of {name} has shape {form['shape']}, expected [None]."
+        for key, form in signature["outputs"].items():
+            if not form["shape"] or form["shape"][0] is not None:
+                yield f"Output {key} of {name} has shape {form['shape']}, expected [None, ...]."
+        for key, form in [*signature["inputs"].items(), *signature["outputs"].items()]:
+            if form["dtype"] not in SERVED_DTYPES:
+                yield f"{key} of {name} is {form['dtype']}, which cannot be written as JSON."
+
+
+def _unknown_operations(written: Written) -> Iterator[str]:
+    for name in sorted(operations(written.meta_graph) - known_operations().keys()):
+        if "PyFunc" in name:
+            yield f"{name} calls Python, which does not run in a server."
+        elif not name.startswith(("Xla", "_Xla")):
+            yield f"{name} is not known to tensorflow/serving:2.20.0."
+
+
+def _compiled(written: Written) -> Iterator[str]:
+    for name in sorted(operations(written.meta_graph)):
+        if name.startswith(("Xla", "_Xla")):
+            yield f"The op {name} belongs to XLA."
+    for function in written.meta_graph.graph_def.library.function:
+        if function.attr["_XlaMustCompile"].b:
+            yield f"The function {function.signature.name} is compiled with XLA."
+    for node in _nodes(written.meta_graph):
+        if node.attr["_XlaMustCompile"].b:
+            yield f"The call {node.name} asks for XLA."
+
+
+def _constant_weights(written: Written) -> Iterator[str]:
+    for node in _nodes(written.meta_graph):
+        if node.op != "Const":
+            continue
+        tensor = node.attr["value"].tensor
+        dtype, size = tf.as_dtype(tensor.dtype), tensor.ByteSize()
+        if dtype.is_floating and size > WEIGHT_BYTES:
+            yield f"The constant {node.name} holds {size} bytes of {dtype.name}."
+
+
+RULES = (
+    Rule(
+        "signatures",
+        "names, dtypes and shapes are those of the manifest",
+        "Export again: a manifest and its graph are written together.",
+        _other_signatures,
+    ),
+    Rule(
+        "tensors",
+        "every input is a [batch], every output begins with the batch, all can be written as JSON",
+        "Change what the signature takes and returns.",
+        _unservable_tensors,
+    ),
+    Rule(
+        "operations",
+        "all ops are known to tensorflow/serving:2.20.0",
+        "Write that part with ops of TensorFlow 2.20 or its tensorflow-text.",
+        _unknown_operations,
+    ),
+    Rule(
+        "no XLA",
+        "nothing is compiled with XLA, which the server has switched off",
+        "Take out jit_compile=True, and ops such as keras.ops.slice_update that are made for XLA.",
+        _compiled,
+    ),
+    Rule(
+        "weights",
+        "weights are variables, not constants of the graph",
+        "Hold the numbers in a variable that the exported function reads.",
+        _constant_weights,
+    ),
+)
+"""For a `Written`."""
