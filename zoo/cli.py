@@ -1,5 +1,6 @@
 """The command line: one short function for each verb. `zoo VERB --help` explains."""
 
+import os
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -21,7 +22,8 @@ RecipeName = Annotated[str, typer.Argument(help="Name of a recipe; `zoo list` sh
 Runs = Annotated[Path, typer.Option(help="Folder of trained models.")]
 SavedModels = Annotated[Path, typer.Option(help="Folder of exports, NAME/VERSION below it.")]
 Engine = Annotated[
-    str, typer.Option(help="auto, tensorflow_model_server, docker or embedded; auto takes the first there is.")
+    str,
+    typer.Option(help="auto, tensorflow_model_server, docker or embedded; auto takes the first there is."),
 ]
 
 
@@ -126,7 +128,9 @@ def serve(
 
     with engines.serve(folder, engine=engine, host=host, grpc_port=grpc_port, rest_port=rest_port) as running:
         console.print(f"Engine: {running.engine}, since {running.reason}.")
-        console.print(f"REST at {running.rest_url}/v1/models/NAME, gRPC at {running.grpc_target}. Ctrl-C stops.")
+        console.print(
+            f"REST at {running.rest_url}/v1/models/NAME, gRPC at {running.grpc_target}. Ctrl-C stops."
+        )
         running.wait()
 
 
@@ -160,7 +164,9 @@ def ask(
 @app.command()
 def plot(
     recipe: RecipeName,
-    texts: Annotated[list[str] | None, typer.Argument(help="Texts to align; the task's examples if none.")] = None,
+    texts: Annotated[
+        list[str] | None, typer.Argument(help="Texts to align; the task's examples if none.")
+    ] = None,
     runs: Runs = Path("runs"),
     to: Annotated[Path, typer.Option(help="Image file to write.")] = Path("alignment.png"),
 ) -> None:
@@ -198,6 +204,7 @@ def main() -> None:
     """Run the command line; what a user can mend is told in a sentence, not in a traceback."""
     from zoo.serving.client import ServingError
 
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow would talk between the lines
     try:
         app(prog_name="zoo")
     except (KeyError, OSError, ValueError, RuntimeError, ServingError) as error:

@@ -90,7 +90,8 @@ def _require_figures(evaluation: Evaluation) -> None:
         rules = figures["held_out_formats.dateparser.exact_match"]
         if formats <= rules:
             raise DemoError(
-                f"Exact match of {search} on held-out formats is {formats:.4f}, not above the rules' {rules:.4f}."
+                f"Exact match of {search} on held-out formats is {formats:.4f}, "
+                f"not above the rules' {rules:.4f}."
             )
 
 

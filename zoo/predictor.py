@@ -11,7 +11,8 @@ from zoo.tokenizers.sequences import close
 
 __all__ = ["Alignment", "Answers", "Predictor", "Signature", "TargetScores"]
 
-SURROUNDING_WHITE_SPACE = r"^[\s\p{Z}]+|[\s\p{Z}]+$"
+SURROUNDING_WHITE_SPACE = r"^[\s\v\x{85}\p{Z}]+|[\s\v\x{85}\p{Z}]+$"
+"""Unicode's White_Space property: here `\\s` is only blank, tab, line feed, form feed and carriage return."""
 
 
 class Answers(NamedTuple):
@@ -61,9 +62,9 @@ class Signature(NamedTuple):
 class Predictor(tf.Module):
     """A trained model between two tokenizers.
 
-    White space around a text is dropped. A text that is empty or blank has one answer, the empty text. A text of
-    more than `max_source_length` tokens is read up to there. Invalid UTF-8 is read as U+FFFD. No text changes
-    the answer to another one of its batch.
+    White space around a text is dropped. A text that is empty or blank has one answer, the empty text. A
+    text of more than `max_source_length` tokens is read up to there. Invalid UTF-8 is read as U+FFFD. No
+    text changes the answer to another one of its batch.
 
     Args:
         model: a generating model, see `zoo.decoders.Seq2SeqModel`.
@@ -108,7 +109,7 @@ class Predictor(tf.Module):
         return TargetScores(scored.scores, self.target.tokens(target_ids), scored.token_scores)
 
     def align(self, text: Any, target: Any) -> Alignment:
-        """Texts (B,) and targets (B,) to attention; where the target is empty, greedy search makes one first."""
+        """Texts (B,) and targets (B,) to attention; an empty target stands for the greedy answer."""
         source_ids, blank = self._read(text)
         given = self._read_target(target)
         missing = tf.strings.length(_stripped(target)) == 0
@@ -126,7 +127,9 @@ class Predictor(tf.Module):
         text = {"text": tf.TensorSpec([None], tf.string, name="text")}
         both = {**text, "target": tf.TensorSpec([None], tf.string, name="target")}
         signatures = {
-            "serving_default": Signature(lambda text: {"text": self.answer(text, self.beam).text[:, 0]}, text),
+            "serving_default": Signature(
+                lambda text: {"text": self.answer(text, self.beam).text[:, 0]}, text
+            ),
             "greedy": Signature(self._greedy, text),
             "beam": Signature(lambda text: self.answer(text, self.beam)._asdict(), text),
             "score": Signature(lambda text, target: self.score(text, target)._asdict(), both),
@@ -165,6 +168,6 @@ class Predictor(tf.Module):
 
 
 def _stripped(text: Any) -> tf.Tensor:
-    """Texts without the white space around them; invalid UTF-8 replaced, since the pattern needs valid text."""
+    """Texts without the white space around them, and valid UTF-8, since the pattern needs it."""
     valid = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8", errors="replace")
     return tf.strings.regex_replace(valid, SURROUNDING_WHITE_SPACE, "")

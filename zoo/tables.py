@@ -1,14 +1,15 @@
 """What the command line shows, as tables."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.table import Table
 
-from zoo.recipes.recipe import Recipe
-from zoo.recipes.run import Evaluation
 from zoo.serving.client import Hypothesis
 from zoo.verify import Report
+
+if TYPE_CHECKING:  # so that asking a server does not wait for TensorFlow
+    from zoo.recipes import Evaluation, Recipe
 
 __all__ = ["Answered", "answers_table", "evaluation_table", "recipes_table", "report_table"]
 
@@ -23,7 +24,7 @@ class Answered(NamedTuple):
     truth: str | None = None
 
 
-def recipes_table(recipes: Sequence[Recipe]) -> Table:
+def recipes_table(recipes: "Sequence[Recipe]") -> Table:
     """Names and descriptions."""
     table = Table("recipe", "what it learns")
     for recipe in recipes:
@@ -31,9 +32,11 @@ def recipes_table(recipes: Sequence[Recipe]) -> Table:
     return table
 
 
-def evaluation_table(evaluation: Evaluation) -> Table:
+def evaluation_table(evaluation: "Evaluation") -> Table:
     """A row for each split and system, a column for each metric."""
-    metrics = sorted({name for systems in evaluation.figures.values() for m in systems.values() for name in m})
+    metrics = sorted(
+        {name for systems in evaluation.figures.values() for m in systems.values() for name in m}
+    )
     table = Table("test split", "pairs", "system", *(name.replace("_", " ") for name in metrics))
     for split, systems in evaluation.figures.items():
         for system, values in systems.items():

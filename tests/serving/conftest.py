@@ -5,8 +5,8 @@ from typing import NamedTuple
 import pytest
 from tiny_models import half_plus_two, seq2seq, texts
 
-from zoo.serving.server import Server
 from zoo.serving.servables import Policy
+from zoo.serving.server import Server
 
 
 class Answer(NamedTuple):
@@ -31,7 +31,9 @@ def server(models_folder):
     """One server for every test that only asks."""
     models = {path.name: path for path in models_folder.iterdir()}
     policies = {"half": Policy.all()}
-    with Server(models, grpc_port=0, rest_port=0, policies=policies, max_body_bytes=100_000) as running:
+    with Server(
+        models, grpc_port=0, rest_port=0, policies=policies, rest_timeout=2.0, max_body_bytes=100_000
+    ) as running:
         yield running
 
 

@@ -1,4 +1,5 @@
 import http.server
+import json
 import math
 import subprocess
 import sys
@@ -149,7 +150,7 @@ def test_a_server_that_is_too_slow(connect):
 
 def test_waiting_ends_at_once_or_in_time(connect, protocol):
     connect().wait_until_available(5)
-    with pytest.raises(ServingError, match="was not available within 0.2 s: no server answers"):
+    with pytest.raises(ServingError, match=r"was not available within 0\.2 s: no server answers"):
         connect(at=NOWHERE[protocol]).wait_until_available(0.2)
     with pytest.raises(ServingError, match="Could not find any versions of model nope"):
         connect("nope").wait_until_available(0.1)
@@ -187,12 +188,21 @@ class Careless(http.server.BaseHTTPRequestHandler):
     body = b'{"outputs": {"text": ["A"], "score": [1.0]}}'
     status = 200
 
-    def do_POST(self):  # noqa: N802
+    def do_GET(self):
+        info = {"dtype": "DT_STRING", "tensor_shape": {}}
+        signature = {"inputs": {}, "outputs": {"text": info, "score": info}}
+        metadata = {"signature_def": {"signature_def": {"serving_default": signature}}}
+        self.send(200, json.dumps({"metadata": metadata}).encode())
+
+    def do_POST(self):
         self.rfile.read(int(self.headers["content-length"]))
-        self.send_response(self.status)
-        self.send_header("Content-Length", str(len(self.body)))
+        self.send(self.status, self.body)
+
+    def send(self, status, body):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(self.body)
+        self.wfile.write(body)
         self.close_connection = True
 
     def log_message(self, *_arguments):
@@ -203,7 +213,7 @@ class Careless(http.server.BaseHTTPRequestHandler):
 def careless():
     handler = type("Handler", (Careless,), {})
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
+        threading.Thread(target=running.serve_forever, args=(0.02,), daemon=True).start()
         handler.url = f"http://127.0.0.1:{running.server_port}"
         yield handler
         running.shutdown()

@@ -37,6 +37,8 @@ def test_what_is_read(body, value):
         (b"{'a': 1}", "Missing a name for object member. at offset: 1"),
         (b'{"a" 1}', "Missing a colon after a name of object member. at offset: 5"),
         (b'["\xc3\xa9\t"]', "Invalid escape character in string. at offset: 4"),
+        (b'["abc', "Missing a closing quotation mark in string. at offset: 5"),
+        (b'["\\u12g4"]', "Incorrect hex digit after \\u escape in string. at offset: 2"),
         (b'["\\ud83d"]', "The surrogate pair in string is invalid. at offset: 2"),
         (b"[1e400]", "Number too big to be stored in double."),
         (b"[" * 100_000, "The document is nested too deeply."),

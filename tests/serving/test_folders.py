@@ -107,7 +107,9 @@ def test_a_missing_asset(tmp_path):
         ),
         -1,
     )
-    folder = save(tmp_path / "1", module, serving_default=(lambda text: {"id": module.table.lookup(text)}, [TEXT]))
+    folder = save(
+        tmp_path / "1", module, serving_default=(lambda text: {"id": module.table.lookup(text)}, [TEXT])
+    )
     check(folder)
     (folder / "assets" / "words.txt").unlink()
     assert reason(folder) == "assets/words.txt is missing"

@@ -36,6 +36,7 @@ def test_values_are_pretty_printed_with_lists_on_one_line():
 def test_a_quotation_ends_before_the_first_token_beyond_256_bytes():
     assert quote(["x" * 400, 1]) == '["' + "x" * 400 + '"'
     assert quote("é" * 10) == '"' + "é" * 10 + '"'
+    assert quote(["\ude00\udcff"]) == '["\ude00\udcff"]'
     assert len(quote(list(range(1000)))) < 265
 
 

@@ -3,6 +3,7 @@ import gzip
 import http.client
 import json
 import socket
+import time
 
 import numpy as np
 import pytest
@@ -113,7 +114,10 @@ def test_refusals(ask, path, body, status, message):
 def test_refusals_quote_the_request(predict, key):
     documents = {
         "both": ({"instances": [1], "inputs": [1]}, "Not formatted correctly expecting only one of"),
-        "signature": ({"instances": [1], "signature_name": None}, "'signature_name' key must be a string value."),
+        "signature": (
+            {"instances": [1], "signature_name": None},
+            "'signature_name' key must be a string value.",
+        ),
     }
     document, message = documents[key]
     status, text = error(predict(document))
@@ -126,6 +130,12 @@ def test_the_error_of_a_kernel_reaches_the_caller(predict):
     status, message = error(predict({"signature_name": "square", "inputs": [1, 2, 3]}, "texts"))
     assert status == 400
     assert message.startswith("Matrix size-incompatible: In[0]: [1,3], In[1]: [2,1]")
+
+
+def test_the_error_of_a_kernel_may_quote_bytes_that_are_no_text(predict):
+    status, message = error(predict({"signature_name": "number", "inputs": [{"b64": "/w=="}]}, "texts"))
+    assert status == 400
+    assert "could not correctly convert string: \ufffd" in message
 
 
 def test_nesting_beyond_reason_is_the_callers_fault(ask):
@@ -223,6 +233,19 @@ def test_a_connection_is_kept_through_answers_and_errors(server):
         ports.add(connection.sock.getsockname())
     connection.close()
     assert len(ports) == 1
+
+
+def test_small_answers_are_not_delayed(server):
+    """Where header and body wait for each other's acknowledgement, every answer takes 40 ms."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.rest_port, timeout=20)
+    times = []
+    for _ in range(20):
+        started = time.perf_counter()
+        connection.request("POST", "/v1/models/half:predict", b'{"instances": [1]}')
+        connection.getresponse().read()
+        times.append(time.perf_counter() - started)
+    connection.close()
+    assert min(times[5:]) < 0.03
 
 
 def test_chunks_and_requests_sent_ahead(server):

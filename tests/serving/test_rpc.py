@@ -125,11 +125,13 @@ def too_large():
         (
             request("texts", foo=["a"]),
             "INVALID_ARGUMENT",
-            "Signature input alias: text(feed name: serving_default_text:0) not found in request and no default "
-            "value provided. Inputs expected to be in the request {foo}, or default input alias set: ",
+            "Signature input alias: text(feed name: serving_default_text:0) not found in request "
+            "and no default value provided. "
+            "Inputs expected to be in the request {foo}, or default input alias set: ",
         ),
         (request(x=too_large()), "INVALID_ARGUMENT", "tensor parsing error: x"),
         (request(x=TensorProto()), "INVALID_ARGUMENT", "tensor parsing error: x"),
+        (request(x=TensorProto(dtype=120)), "INVALID_ARGUMENT", "tensor parsing error: x"),
         (
             request(output_filter=["z"], x=[1.0]),
             "INVALID_ARGUMENT",

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
-from tiny_models import TEXT, X, half_plus_two, save
+from tiny_models import TEXT, X, half_plus_two, save, texts
 
 from zoo.serving.messages import RefusalError
 from zoo.serving.servables import Policy, Servables, State
@@ -152,7 +152,11 @@ def test_a_broken_version_is_refused_and_the_good_one_goes_on_serving(base, open
     (broken, _) = servables.status("half")
     assert (broken.state, broken.error_code) == (State.END, "FAILED_PRECONDITION")
     (record,) = [record for record in caplog.records if record.levelno == logging.ERROR]
-    for part in (str(base / "2"), "variables/variables.index is missing", "Remedy: publish the version again"):
+    for part in (
+        str(base / "2"),
+        "variables/variables.index is missing",
+        "Remedy: publish the version again",
+    ):
         assert part in record.getMessage()
         assert part in broken.error_message
 
@@ -225,6 +229,30 @@ def test_a_graph_that_asks_for_xla_is_refused(base, open_servables):
     assert "without jit_compile=True" in status.error_message
 
 
+def test_closing_cancels_what_outlasts_its_patience(tmp_path):
+    texts(tmp_path / "texts" / "1")
+    servables = Servables({"texts": tmp_path / "texts"})
+    servables.poll()
+    lent, outcome = threading.Event(), []
+
+    def run_for_ever():
+        with servables.acquire("texts") as (_, servable):
+            lent.set()
+            try:
+                servable.run(
+                    servable.signatures["slow"], {"steps": np.array([2**31 - 1], np.int32)}, ["done"]
+                )
+            except RefusalError as error:
+                outcome.append(error.code)
+
+    runner = threading.Thread(target=run_for_ever)
+    runner.start()
+    lent.wait()
+    servables.close(timeout=0.2)
+    runner.join(20)
+    assert outcome == ["CANCELLED"]
+
+
 def write_warmup(folder, *inputs):
     (folder / "assets.extra").mkdir()
     with tf.io.TFRecordWriter(str(folder / "assets.extra" / "tf_serving_warmup_requests")) as writer:
@@ -247,7 +275,9 @@ def test_a_version_whose_warm_up_fails_is_refused(base, open_servables):
     write_warmup(half_plus_two(base / "2"), "x", "nonsense")
     servables = open_servables()
     assert ask(servables) == (1, [2.5])
-    assert "record 1 of assets.extra/tf_serving_warmup_requests" in servables.status("half", 2)[0].error_message
+    assert (
+        "record 1 of assets.extra/tf_serving_warmup_requests" in servables.status("half", 2)[0].error_message
+    )
 
 
 def test_a_warm_up_file_that_is_no_tfrecord_is_refused(base, open_servables):

@@ -6,6 +6,8 @@ import pytest
 from zoo.serving import tensors
 from zoo.serving.messages import RefusalError
 
+NO_INPUT_Y = "JSON object: does not have named input: y"
+
 
 def rows(instances, **dtypes):
     return tensors.from_rows({"instances": instances}, instances, dtypes)
@@ -80,17 +82,20 @@ def test_a_wrong_value_is_named_with_its_row(dtype, value, problem):
 @pytest.mark.parametrize(
     ("instances", "problem"),
     [
-        ([[1, 2], [3]], "element: 1 of 'instances' list. Error: INVALID_ARGUMENT: Expecting tensor size: 2 but got: 1"),
+        (
+            [[1, 2], [3]],
+            "1 of 'instances' list. Error: INVALID_ARGUMENT: Expecting tensor size: 2 but got: 1",
+        ),
         ([[1, 2], [[1, 2]]], "INVALID_ARGUMENT: Expecting shape [2] but got: [1,2]"),
         ([[[1, 2], [3]]], "Encountered list at unexpected size: 1 at level: 1 expected size: 2"),
         ([[1, [2]]], "Encountered list at unexpected level: 1 expected < 1"),
         ([[[1], 2]], "JSON Value: 2 found at incorrect level: 2 in the JSON DOM. Expected at level: 2"),
         ([1, {"x": 1}], "Expecting value/list but got object at item 1 of input list"),
         ([{"x": 1}, 1], "Expecting object but got list at item 1 of input list"),
-        ([{"y": 1}], "element: 0 key: y of 'instances' list. Error: INVALID_ARGUMENT: JSON object: does not have named input: y"),
+        ([{"y": 1}], "element: 0 key: y of 'instances' list. Error: INVALID_ARGUMENT: " + NO_INPUT_Y),
         ([{}], "element: 0 of 'instances' list. JSON object: {} keys must be equal to: x"),
     ],
-)  # fmt: skip
+)
 def test_rows_that_do_not_fit_together(instances, problem):
     assert message_of(rows, instances, x="DT_FLOAT").endswith(problem)
 
@@ -144,7 +149,9 @@ def test_bytes_that_are_not_utf8_go_out_as_they_are():
 
 def test_rows_need_a_common_batch_axis():
     scalar, two, three = np.float32(1), np.zeros(2, np.float32), np.zeros(3, np.float32)
-    assert message_of(tensors.to_rows, {"t": np.asarray(scalar)}) == "Tensor name: t has no shape information "
+    assert (
+        message_of(tensors.to_rows, {"t": np.asarray(scalar)}) == "Tensor name: t has no shape information "
+    )
     assert message_of(tensors.to_rows, {"a": two, "b": three}) == (
         "Tensor name: b has inconsistent batch size: 3 expecting: 2"
     )

@@ -11,7 +11,7 @@ STEPS = tf.TensorSpec([None], tf.int32, name="steps")
 
 
 def save(folder, module, **signatures):
-    """Write a version as exporters should: beside its place, then renamed. A signature is (function, specs)."""
+    """Write a version beside its place, then rename it, as exporters should. A signature: function, specs."""
     unfinished = folder.parent / f"unfinished-{folder.name}"
     functions = {
         name: tf.function(function, autograph=False).get_concrete_function(
@@ -58,10 +58,15 @@ def texts(folder):
     def scalar(text):
         return {"total": tf.reduce_sum(tf.strings.length(text))}
 
+    def number(text):
+        return {"number": tf.strings.to_number(text)}
+
     def slow(steps):
         last = tf.reduce_max(steps)
         zero = tf.constant(0)
-        return {"done": tf.while_loop(lambda i: i < last, lambda i: (i + 1,), (zero,))[0] + tf.zeros_like(steps)}
+        return {
+            "done": tf.while_loop(lambda i: i < last, lambda i: (i + 1,), (zero,))[0] + tf.zeros_like(steps)
+        }
 
     def square(x):
         return {"y": tf.linalg.matmul(x[tf.newaxis], x[:2, tf.newaxis])}
@@ -73,6 +78,7 @@ def texts(folder):
         pair=(pair, [TEXT]),
         raw=(raw, [TEXT]),
         scalar=(scalar, [TEXT]),
+        number=(number, [TEXT]),
         slow=(slow, [STEPS]),
         square=(square, [X]),
     )

@@ -27,8 +27,9 @@ def batches(
 ) -> tf.data.Dataset:
     """Encode, bucket by source length, pad and shift.
 
-    Each batch is what `model.fit` takes: inputs, labels and weights. The decoder reads START and the target, and
-    is to say the target and END. Padding weighs nothing. A sequence beyond its bound is cut there.
+    Each batch is what `model.fit` takes: inputs, labels and weights. The decoder reads START and the
+    target, and is to say the target and END. Padding weighs nothing. A sequence beyond its bound is cut
+    there.
 
     Args:
         pairs: parallel texts.

@@ -8,11 +8,9 @@ import tensorflow as tf
 from zoo.decoders.protocol import Choice, Decoded
 from zoo.tokenizers.specials import END, PAD
 
-__all__ = ["LENGTH_NORMS", "UNREACHABLE", "Beam", "length_norm"]
+__all__ = ["LENGTH_NORMS", "Beam", "length_norm"]
 
 LENGTH_NORMS = ("wu", "power")
-UNREACHABLE = -1e9
-"""Score of a hypothesis that does not exist; finite, so that JSON stays JSON."""
 NEVER = -float("inf")
 
 
@@ -71,8 +69,8 @@ class Beam:
     """Keep the `width` best hypotheses at every step.
 
     A step extends every live hypothesis by every token and takes the K best of these candidates by their
-    searched sums. Those that end in END move to the finished ones, of which the K best by ranked score are kept;
-    the others live on. In plain Python, for one source::
+    searched sums. Those that end in END move to the finished ones, of which the K best by ranked score are
+    kept; the others live on. In plain Python, for one source::
 
         candidates = [(s + log_p(token), ids + [token]) for s, ids in live for token in vocabulary]
         best = sorted(candidates, reverse=True)[:width]
@@ -80,12 +78,12 @@ class Beam:
         live = [hypothesis for hypothesis in best if hypothesis.ids[-1] != END]
 
     The search of a source stops when no live hypothesis can still beat the worst of K finished ones, whatever
-    follows: log probabilities are at most 0, so a live sum s can at best reach s over the norm of the shortest
-    or of the longest length that is left. This is exact for every sign of the penalty.
+    follows: log probabilities are at most 0, so a live sum s can at best reach s over the norm of the
+    shortest or of the longest length that is left. This is exact for every sign of the penalty.
 
-    Of equal scores, the lower hypothesis index comes first, then the lower token id; a hypothesis that finished
-    earlier comes before one that finished later. A beam of width 1 is greedy. A beam as wide as all prefixes
-    finds the true optimum.
+    Of equal scores, the lower hypothesis index comes first, then the lower token id; a hypothesis that
+    finished earlier comes before one that finished later. A beam of width 1 is greedy. A beam as wide as
+    all prefixes finds the true optimum.
 
     Attributes:
         width: number of hypotheses, K.
@@ -120,18 +118,14 @@ class Beam:
         vocab_size = tf.shape(searched)[2]
         max_length = search.token_ids.shape[2]
         flat = [tf.shape(searched)[0], self.width * vocab_size]
-        totals, places = tf.math.top_k(
-            tf.reshape(search.searched[:, :, None] + searched, flat), self.width
-        )
+        totals, places = tf.math.top_k(tf.reshape(search.searched[:, :, None] + searched, flat), self.width)
         parents, chosen = places // vocab_size, places % vocab_size
         reachable = totals > NEVER
         ended = reachable & (chosen == END)
         token_ids = tf.where(reachable, chosen, PAD)
 
         here = tf.range(max_length) == index
-        ids = tf.where(
-            here, token_ids[:, :, None], tf.gather(search.token_ids, parents, batch_dims=1)
-        )
+        ids = tf.where(here, token_ids[:, :, None], tf.gather(search.token_ids, parents, batch_dims=1))
         scores = tf.gather(search.scores, parents, batch_dims=1) + tf.gather(
             tf.reshape(log_probs, flat), places, batch_dims=1
         )
@@ -156,13 +150,7 @@ class Beam:
             tf.fill(tf.shape(search.searched), max_length),
         )
         best = search.finished.beside(cut).best(self.width)
-        exists = best.ranked > NEVER
-        return Decoded(
-            token_ids=tf.where(exists[:, :, None], best.token_ids, PAD),
-            scores=tf.where(exists, tf.maximum(best.scores, UNREACHABLE), UNREACHABLE),
-            ranked_scores=tf.where(exists, best.ranked, UNREACHABLE),
-            lengths=tf.where(exists, best.lengths, 0),
-        )
+        return Decoded(best.token_ids, best.scores, best.ranked, best.lengths)
 
     def _norm(self, length: tf.Tensor) -> tf.Tensor:
         return length_norm(length, self.length_penalty, self.norm)

@@ -43,11 +43,12 @@ class Greedy:
         def grown(total, step):
             return tf.where(search.live, total + tf.gather(step, best, batch_dims=2), total)
 
-        live = search.live & (token_ids != END)
+        total = grown(search.searched, searched)
+        live = search.live & (token_ids != END) & (total > -float("inf"))  # -inf: no token may follow
         search = GreedySearch(
             token_ids=tf.where(here, token_ids[:, :, None], search.token_ids),
             scores=grown(search.scores, log_probs),
-            searched=grown(search.searched, searched),
+            searched=total,
             lengths=search.lengths + tf.cast(live, tf.int32),
             live=live,
         )

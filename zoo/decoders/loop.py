@@ -7,9 +7,12 @@ import tensorflow as tf
 
 from zoo.decoders.logits import forbid_pad_and_start
 from zoo.decoders.protocol import Decoded, LogitTransform, Seq2SeqModel, Strategy
-from zoo.tokenizers.specials import START
+from zoo.tokenizers.specials import PAD, START
 
-__all__ = ["continue_parents", "decode"]
+__all__ = ["UNREACHABLE", "continue_parents", "decode"]
+
+UNREACHABLE = -1e9
+"""Score of a hypothesis that does not exist; finite, so that JSON stays JSON."""
 
 
 def decode(
@@ -70,7 +73,7 @@ def decode(
         (tf.constant(0), start, state, strategy.begin(batch, max_length)),
         maximum_iterations=max_length,
     )
-    return strategy.finish(search)
+    return _empty_where_nothing_exists(strategy.finish(search))
 
 
 def continue_parents(state: Any, parents: tf.Tensor) -> Any:
@@ -86,3 +89,13 @@ def continue_parents(state: Any, parents: tf.Tensor) -> Any:
     if parents.shape[1] == 1:
         return state
     return tf.nest.map_structure(lambda leaf: tf.gather(leaf, parents, batch_dims=1), state)
+
+
+def _empty_where_nothing_exists(found: Decoded) -> Decoded:
+    exists = found.ranked_scores > -float("inf")
+    return Decoded(
+        token_ids=tf.where(exists[:, :, None], found.token_ids, PAD),
+        scores=tf.where(exists, tf.maximum(found.scores, UNREACHABLE), UNREACHABLE),
+        ranked_scores=tf.where(exists, found.ranked_scores, UNREACHABLE),
+        lengths=tf.where(exists, found.lengths, 0),
+    )

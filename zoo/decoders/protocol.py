@@ -1,8 +1,8 @@
 """What a model, a search strategy and a logit transform promise to the decoding loop.
 
 One alphabet everywhere: **B** sources, **S** source length, **T** target length, **K** hypotheses per source,
-**V** vocabulary, **L** maximum length. Axis 0 of every leaf of a memory or a state is the source, axis 1 of every
-leaf of a state is the hypothesis; there are no scalars inside.
+**V** vocabulary, **L** maximum length. Axis 0 of every leaf of a memory or a state is the source, axis 1 of
+every leaf of a state is the hypothesis; there are no scalars inside.
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -28,9 +28,10 @@ class Decoded(NamedTuple):
 class Seq2SeqModel(Protocol):
     """A model that generates. Nobody inherits from this: it is enough to have these members.
 
-    Laws, each a test over all models: what does not change from step to step is memory and is never copied for
-    the hypotheses; the state has the same shapes and dtypes before and after a step; `step` writes nothing; T
-    steps equal one teacher-forced call; the answer to a source does not depend on its companions.
+    Laws, each a test over all models: what does not change from step to step is memory and is never copied
+    for the hypotheses; the state has the same shapes and dtypes before and after a step; `step` writes
+    nothing; T steps equal one teacher-forced call; the answer to a source does not depend on its
+    companions.
     """
 
     vocab_size: int
@@ -104,5 +105,5 @@ class Strategy(Protocol):
         ...
 
     def finish(self, search: Any) -> Decoded:
-        """What was found, best first."""
+        """What was found, best first; a ranked score of -inf marks a place without a hypothesis."""
         ...

@@ -38,8 +38,8 @@ class AdditiveAttention(keras.layers.Layer):
         a   = softmax(e)                   alignment, over the positions of the mask
         c   = sum_j a_j h_j                context
 
-    `U h_j` is the key of position j. It does not depend on the query, so `project_keys` makes the keys once for
-    all steps of a decoder.
+    `U h_j` is the key of position j. It does not depend on the query, so `project_keys` makes the keys once
+    for all steps of a decoder.
 
     Args:
         units: size of the hidden layer that compares query and value, U in shapes.
@@ -62,7 +62,8 @@ class AdditiveAttention(keras.layers.Layer):
 
     def build(self, query_shape, keys_shape, values_shape, mask_shape=None) -> None:
         self.query_projection.build(query_shape)
-        self.key_projection.build(values_shape)
+        if not self.key_projection.built:  # `project_keys` comes before the first call
+            self.key_projection.build(values_shape)
         self.score_vector = self.add_weight(shape=(self.units, 1), name="score_vector")
         self.built = True
 
@@ -71,13 +72,17 @@ class AdditiveAttention(keras.layers.Layer):
         return self.key_projection(values)
 
     def alignment(self, query, keys, mask):
-        """How each query (B, Q, D) spreads its attention over the memory: (B, Q, S), a row adds up to 1 or 0."""
+        """How queries (B, Q, D) spread their attention over the memory: (B, Q, S), rows of sum 1 or 0."""
         compared = ops.tanh(self.query_projection(query)[:, :, None, :] + keys[:, None, :, :])
         scores = ops.matmul(compared, ops.cast(self.score_vector, compared.dtype))[..., 0]
         return masked_softmax(scores, mask[:, None, :])
 
     def call(self, query, keys, values, mask):
         return ops.matmul(self.alignment(query, keys, mask), values)
+
+    def compute_mask(self, query, previous_mask):
+        """None: the mask is that of the memory, not of the contexts."""
+        return None
 
     def compute_output_shape(self, query_shape, keys_shape, values_shape, mask_shape=None):
         return (*query_shape[:-1], values_shape[-1])

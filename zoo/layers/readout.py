@@ -27,6 +27,7 @@ class MaxoutReadout(keras.layers.Layer):
 
     def __init__(self, vocab_size: int, *, units: int, **kwargs) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.vocab_size = vocab_size
         self.units = units
         self.pairs = keras.layers.Dense(2 * units, dtype=self.dtype_policy)

@@ -35,7 +35,7 @@ class AttentiveState(NamedTuple):
 
 @keras.saving.register_keras_serializable("zoo")
 class LSTMCell(keras.layers.Layer):
-    """One step of a long short-term memory, by Hochreiter & Schmidhuber (1997) with Gers' (2000) forget gate::
+    """One step of a long short-term memory, Hochreiter & Schmidhuber (1997), Gers et al. (2000)::
 
         i = sigmoid(W_i x + U_i h + b_i)       input gate
         f = sigmoid(W_f x + U_f h + b_f)       forget gate
@@ -44,9 +44,9 @@ class LSTMCell(keras.layers.Layer):
         c' = f * c + i * g
         h' = o * tanh(c')
 
-    The four products with x are one product, `W x + b`, which `project` makes for all steps at once. The columns
-    of the weights are in the order i, f, g, o, as in `keras.layers.LSTM`, whose weights fit. The forget bias
-    begins at 1 (Jozefowicz et al. 2015).
+    The four products with x are one product, `W x + b`, which `project` makes for all steps at once. The
+    columns of the weights are in the order i, f, g, o, as in `keras.layers.LSTM`, whose weights fit. The
+    forget bias begins at 1 (Jozefowicz et al. 2015).
 
     Args:
         units: size of the state, U in shapes.
@@ -63,7 +63,7 @@ class LSTMCell(keras.layers.Layer):
         super().__init__(**kwargs)
         self.units = units
 
-    def build(self, input_shape, state_shape=None) -> None:
+    def build(self, input_shape) -> None:
         units = self.units
         self.kernel = self.add_weight(shape=(input_shape[-1], 4 * units), name="kernel")
         self.recurrent_kernel = self.add_weight(
@@ -74,13 +74,16 @@ class LSTMCell(keras.layers.Layer):
 
     def project(self, inputs):
         """Inputs (..., D) to their part in the gates, (..., 4U)."""
+        if not self.built:
+            self.build(inputs.shape)
         inputs = ops.cast(inputs, self.compute_dtype)
         return ops.matmul(inputs, ops.cast(self.kernel, inputs.dtype)) + ops.cast(self.bias, inputs.dtype)
 
     def call(self, projected, state):
-        gates = projected + ops.matmul(state.hidden, ops.cast(self.recurrent_kernel, projected.dtype))
+        hidden, cell = state
+        gates = projected + ops.matmul(hidden, ops.cast(self.recurrent_kernel, projected.dtype))
         input_gate, forget_gate, candidate, output_gate = ops.split(gates, 4, axis=-1)
-        cell = ops.sigmoid(forget_gate) * state.cell + ops.sigmoid(input_gate) * ops.tanh(candidate)
+        cell = ops.sigmoid(forget_gate) * cell + ops.sigmoid(input_gate) * ops.tanh(candidate)
         return LSTMState(ops.sigmoid(output_gate) * ops.tanh(cell), cell)
 
     def get_config(self):
@@ -99,9 +102,9 @@ def _forget_bias(shape, dtype=None):
 class LSTM(keras.layers.Layer):
     """An LSTM run over time, in either direction, that padding cannot touch.
 
-    At a position whose mask is False the state is carried through unchanged, and the output is zero. So left and
-    right padding both give the states of the unpadded run. `backward` begins at the last position; its outputs
-    stay aligned with the inputs.
+    At a position whose mask is False the state is carried through unchanged, and the output is zero. So
+    left and right padding both give the states of the unpadded run. `backward` begins at the last position;
+    its outputs stay aligned with the inputs.
 
     Args:
         units: size of the state, U in shapes.
@@ -126,8 +129,8 @@ class LSTM(keras.layers.Layer):
         self.direction = direction
         self.cell = LSTMCell(units, dtype=self.dtype_policy)
 
-    def build(self, input_shape, mask_shape=None) -> None:
-        self.cell.build(input_shape)
+    def build(self, inputs_shape, mask_shape=None) -> None:
+        self.cell.build(inputs_shape)
         self.built = True
 
     def call(self, inputs, mask):
@@ -148,6 +151,10 @@ class LSTM(keras.layers.Layer):
         if backward:
             outputs = ops.flip(outputs, axis=0)
         return ops.transpose(outputs, (1, 0, 2)), LSTMState(*(leaf[-1] for leaf in states))
+
+    def compute_mask(self, inputs, previous_mask):
+        """Outputs are masked as the inputs are, the final state is not."""
+        return previous_mask, None, None
 
     def get_config(self):
         return {**super().get_config(), "units": self.units, "direction": self.direction}
@@ -186,23 +193,28 @@ class AttentiveLSTM(keras.layers.Layer):
         self.cell = LSTMCell(units, dtype=self.dtype_policy)
         self.context_projection = keras.layers.Dense(4 * units, use_bias=False, dtype=self.dtype_policy)
 
-    def build(self, input_shape, state_shape, keys_shape, values_shape, mask_shape=None) -> None:
+    def build(self, inputs_shape, state_shape, keys_shape, values_shape, mask_shape=None) -> None:
         self.attention.build((None, None, self.units), keys_shape, values_shape)
-        self.cell.build(input_shape)
+        self.cell.build(inputs_shape)
         self.context_projection.build(values_shape)
         self.built = True
 
     def step(self, projected, state, keys, values, mask) -> AttentiveState:
-        """One step of K hypotheses: what `cell.project` gave (B, K, 4U), state (B, K, ...) to the next state."""
+        """One step: what `cell.project` gave, (B, K, 4U), and the state to the next state."""
         context = self.attention(state.hidden, keys, values, mask)
         moved = self.cell(projected + self.context_projection(context), LSTMState(state.hidden, state.cell))
         return AttentiveState(moved.hidden, moved.cell, context)
 
     def call(self, inputs, state, keys, values, mask):
+        state = AttentiveState(*state)  # a symbolic call hands over a list
         projected = ops.transpose(self.cell.project(inputs), (1, 0, 2))[:, :, None, :]
 
         states = scan(lambda state, current: self.step(current, state, keys, values, mask), state, projected)
         return AttentiveState(*(ops.transpose(leaf[:, :, 0], (1, 0, 2)) for leaf in states))
+
+    def compute_mask(self, inputs, previous_mask):
+        """None: the mask is that of the memory."""
+        return None
 
     def alignment(self, states, state, keys, mask):
         """How each step of a run spread its attention, (B, T, S).

@@ -4,9 +4,21 @@ from collections.abc import Callable, Mapping
 
 from zoo.recipes.dates import dates
 from zoo.recipes.recipe import Recipe
-from zoo.recipes.run import Evaluation, Run, evaluate, export, load, train
+from zoo.recipes.run import Aligned, Evaluation, Run, align, evaluate, export, load, train
 
-__all__ = ["RECIPES", "Evaluation", "Recipe", "Run", "evaluate", "export", "find", "load", "train"]
+__all__ = [
+    "RECIPES",
+    "Aligned",
+    "Evaluation",
+    "Recipe",
+    "Run",
+    "align",
+    "evaluate",
+    "export",
+    "find",
+    "load",
+    "train",
+]
 
 RECIPES: Mapping[str, Callable[[], Recipe]] = {"dates": dates}
 """All recipes, by name."""

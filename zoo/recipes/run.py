@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 import zoo.export
@@ -22,7 +23,7 @@ from zoo.tasks.task import Task
 from zoo.tokenizers import Tokenizer, load_tokenizer
 from zoo.training.fit import fit
 
-__all__ = ["Evaluation", "Run", "evaluate", "export", "load", "train"]
+__all__ = ["Aligned", "Evaluation", "Run", "align", "evaluate", "export", "load", "train"]
 
 BATCH = 256
 """Texts that are decoded at once when a run is evaluated."""
@@ -35,6 +36,14 @@ class Run(NamedTuple):
     predictor: Predictor
     record: Mapping[str, Any]
     """How it was trained: settings, seconds, versions, what Keras recorded of each epoch."""
+
+
+class Aligned(NamedTuple):
+    """Where a model looked: `weights[t, s]` for target token t and source token s."""
+
+    source_tokens: list[str]
+    target_tokens: list[str]
+    weights: np.ndarray
 
 
 class Evaluation(NamedTuple):
@@ -83,7 +92,11 @@ def train(
         "parameters": model.count_params(),
         "pairs": len(task.splits["train"].sources),
         "history": history,
-        "versions": {"tensorflow": tf.__version__, "keras": keras.__version__, "python": platform.python_version()},
+        "versions": {
+            "tensorflow": tf.__version__,
+            "keras": keras.__version__,
+            "python": platform.python_version(),
+        },
     }
     predictor = _predictor(recipe, model, task.source, task.target)
     _save(predictor, record, folder)
@@ -144,6 +157,22 @@ def export(run: Run, task: Task, folder: Path, *, figures: Mapping[str, float]) 
     return zoo.export.write(run.predictor, folder, card=card, questions=task.examples)
 
 
+def align(run: Run, texts: Sequence[str]) -> list[Aligned]:
+    """Where a trained model looked in each text for each token of its greedy answer."""
+    found = run.predictor.align(tf.constant(texts), tf.constant([""] * len(texts)))
+    aligned = []
+    for source, target, weights in zip(*(leaf.numpy() for leaf in found), strict=True):
+        source_tokens, target_tokens = _read(source), _read(target)
+        trimmed = weights[: len(target_tokens), : len(source_tokens)]
+        aligned.append(Aligned(source_tokens, target_tokens, trimmed))
+    return aligned
+
+
+def _read(tokens: np.ndarray) -> list[str]:
+    """Tokens of a row, without its padding."""
+    return [token.decode("utf-8") for token in tokens if token]
+
+
 def _batches(recipe: Recipe, task: Task, split: str, seed: int | None = None) -> tf.data.Dataset:
     return batches(
         task.splits[split],
@@ -168,7 +197,7 @@ def _predictor(recipe: Recipe, model: keras.Model, source: Tokenizer, target: To
 
 
 def _save(predictor: Predictor, record: Mapping[str, Any], folder: Path) -> None:
-    """Write beside, then rename: a killed process leaves the old folder or the new one, never half of either."""
+    """Write beside, then rename: a killed process leaves no half-written folder."""
     beside = folder.with_name(f".{folder.name}.{os.getpid()}")
     beside.mkdir(parents=True)
     predictor.model.save(beside / "model.keras")

@@ -15,21 +15,24 @@ from zoo.serving import messages
 
 __all__ = ["parse"]
 
+_UNTERMINATED = "Unterminated string starting at"
+_BAD_HEX = "Invalid \\uXXXX escape"
+
 _PROBLEMS = {
     "Expecting property name enclosed in double quotes": "Missing a name for object member.",
     "Illegal trailing comma before end of object": "Missing a name for object member.",
     "Illegal trailing comma before end of array": "Invalid value.",
     "Expecting ':' delimiter": "Missing a colon after a name of object member.",
     "Expecting value": "Invalid value.",
-    "Unterminated string starting at": "Missing a closing quotation mark in string.",
+    _UNTERMINATED: "Missing a closing quotation mark in string.",
     "Invalid control character at": "Invalid escape character in string.",
     "Invalid \\escape": "Invalid escape character in string.",
-    "Invalid \\uXXXX escape": "Incorrect hex digit after \\u escape in string.",
+    _BAD_HEX: "Incorrect hex digit after \\u escape in string.",
 }
 """What Python's parser says, in TensorFlow Serving's words."""
 
 _BLANKS = re.compile(r"[ \t\n\r]*")
-_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_STRING_OR_BRACKET = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
 _LONE_SURROGATE = re.compile(
     r"(?<!\\)(?:\\\\)*(\\u[dD][89abAB][0-9a-fA-F]{2})(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})"
 )
@@ -67,7 +70,9 @@ def _explain(error: json.JSONDecodeError) -> str:
         problem = _missing_comma(error)
     else:
         problem = _PROBLEMS.get(error.msg, f"{error.msg}.")
-    return f"{problem} at offset: {_byte_offset(error.doc, error.pos)}"
+    # Python tells where a string starts and an escape's letter stands; we tell its end and the backslash.
+    places = {_UNTERMINATED: len(error.doc), _BAD_HEX: error.pos - 1}
+    return f"{problem} at offset: {_byte_offset(error.doc, places.get(error.msg, error.pos))}"
 
 
 def _byte_offset(text: str, position: int) -> int:

@@ -66,6 +66,10 @@ class Servable:
             values = _run(self._session, feeds, fetches, milliseconds)
         except tf.errors.OpError as error:
             raise RefusalError(Code.Name(error.error_code), error.message) from error
+        except UnicodeDecodeError as error:
+            # A kernel quoted an input that is not UTF-8: all that is left of its error is the message.
+            message = bytes(error.object).decode("utf-8", "replace")
+            raise RefusalError("INVALID_ARGUMENT", message) from error
         return {name: _tensor(value) for name, value in zip(outputs, values, strict=True)}
 
     def close(self) -> None:
@@ -85,7 +89,7 @@ def load(path: Path) -> Servable:
     session = tf.compat.v1.Session(graph=tf.Graph())
     try:
         with session.graph.as_default():
-            # `tf.compat.v1.saved_model.loader.load` does just this, and warns each user that it is deprecated.
+            # `tf.compat.v1.saved_model.loader.load` does just this, and warns that it is deprecated.
             loaded = SavedModelLoader(str(path)).load(session, ["serve"])
             # A run through the public interface hands the session whatever the loader added last.
             session.run(tf.no_op())

@@ -19,7 +19,7 @@ def quote(value: Any) -> str:
     """A parsed JSON value as it appears in messages, cut at about 256 bytes."""
     written = ""
     for token in _tokens(value, ""):
-        if token is None or len(written.encode("utf-8", "surrogateescape")) >= _LIMIT:
+        if token is None or len(written.encode("utf-8", "surrogatepass")) >= _LIMIT:
             break
         written += token
     return written

@@ -6,11 +6,10 @@ of threads, so the event loop is never blocked.
 
 import asyncio
 import logging
-import os
 import re
 import zlib
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
@@ -226,16 +225,13 @@ def _error(status: int, message: str) -> Reply:
     return Reply(status, tensors.to_json({"error": message}, indent=4))
 
 
-def application(
-    api: RestApi, *, max_body_bytes: int = MAX_BODY_BYTES, threads: int = 4 * (os.cpu_count() or 1)
-) -> ASGIApp:
+def application(api: RestApi, *, pool: Executor, max_body_bytes: int = MAX_BODY_BYTES) -> ASGIApp:
     """The ASGI application around an API. It has no routes: the URLs are told apart as they came, undecoded.
 
     Args:
+        pool: the threads that work on requests; when all are busy, requests wait.
         max_body_bytes: a larger body is answered with 413.
-        threads: requests that are worked on at once; others wait.
     """
-    pool = ThreadPoolExecutor(threads, thread_name_prefix="zoo-serving-rest")
 
     async def respond(request: Request) -> Reply:
         body = await _read_body(request, max_body_bytes)

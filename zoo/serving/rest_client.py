@@ -54,14 +54,14 @@ class RestClient(Client):
     ) -> dict[str, list[Any]]:
         """As `Client.predict` says.
 
-        REST leaves out the name of an only output; it is then looked up in the metadata, once.
+        REST leaves out the name of an only output: the names are looked up in the metadata, once.
         """
+        names = list(self._signature(signature).outputs)
         columns = {name: _write(rows) for name, rows in inputs.items()}
         body = json.dumps({"signature_name": signature, "inputs": columns}).encode("utf-8")
         outputs = self._call("POST", f"{self._path}:predict", body)["outputs"]
-        if not isinstance(outputs, dict):
-            (name,) = self._signature(signature).outputs
-            outputs = {name: outputs}
+        if len(names) == 1:
+            outputs = {names[0]: outputs}
         return {
             name: _read_base64(rows) if name.endswith("_bytes") else rows for name, rows in outputs.items()
         }

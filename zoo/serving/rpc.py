@@ -199,7 +199,7 @@ def _from_proto(name: str, proto: TensorProto) -> np.ndarray:
         raise messages.BAD_TENSOR(name=name)
     try:
         return tf.make_ndarray(proto)
-    except (TypeError, ValueError, IndexError) as error:
+    except (TypeError, ValueError, LookupError) as error:
         raise messages.BAD_TENSOR(name=name) from error
 
 

@@ -85,14 +85,22 @@ class _Loaded:
     holders: int = 1
 
 
+class _Refusal(NamedTuple):
+    """Why a version was refused, and with which content; None: its folder was being rewritten."""
+
+    content: Fingerprint | None
+    reason: str
+
+
 @dataclass
 class _Model:
+    """A model, and what became of its versions by number."""
+
     base_path: Path
     policy: Policy
     statuses: dict[int, VersionStatus] = field(default_factory=dict)
     loaded: dict[int, _Loaded] = field(default_factory=dict)
-    refused: dict[int, Fingerprint | None] = field(default_factory=dict)
-    reasons: dict[int, str] = field(default_factory=dict)
+    refused: dict[int, _Refusal] = field(default_factory=dict)
     base_path_missing: bool = False
 
 
@@ -111,11 +119,6 @@ class Servables:
         }
         self._changed = threading.Condition()
         self._polling = threading.Lock()
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the models, in order."""
-        return sorted(self._models)
 
     def poll(self) -> None:
         """Load what is new, unload what is gone. Blocks while versions load; a bad one is no error."""
@@ -165,15 +168,20 @@ class Servables:
             return {name: self._why_none(model) for name, model in self._models.items() if not model.loaded}
 
     def close(self, *, timeout: float = 60.0) -> None:
-        """Unload everything; waits for the requests that still hold a version, `timeout` seconds at most."""
-        with self._polling:
-            retired = [(model, number) for model in self._models.values() for number in list(model.loaded)]
-            for model, number in retired:
-                self._retire(model, number)
-        with self._changed:
-            self._changed.wait_for(
-                lambda: all(model.statuses[number].state is State.END for model, number in retired), timeout
-            )
+        """Unload everything once its requests are answered; those that take longer are cancelled.
+
+        Args:
+            timeout: seconds to wait for the requests in progress.
+        """
+        with self._polling, self._changed:
+            held = [loaded for model in self._models.values() for loaded in model.loaded.values()]
+            for model in self._models.values():
+                for number in list(model.loaded):
+                    self._retire(model, number)
+            self._changed.wait_for(lambda: not any(loaded.holders for loaded in held), timeout)
+        for loaded in held:
+            if loaded.holders:
+                loaded.servable.close()
 
     def _poll_model(self, name: str, model: _Model) -> None:
         try:
@@ -185,7 +193,7 @@ class Servables:
             return
         model.base_path_missing = False
         candidates = model.policy.candidates(found)
-        model.refused = {number: seen for number, seen in model.refused.items() if number in candidates}
+        model.refused = {number: old for number, old in model.refused.items() if number in candidates}
         wanted: list[int] = []
         for number, path in candidates.items():
             if model.policy.count is not None and len(wanted) >= model.policy.count:
@@ -201,7 +209,8 @@ class Servables:
     def _load(self, name: str, model: _Model, number: int, path: Path) -> bool:
         """Try to make a version available; True when it is."""
         content = fingerprint(path)
-        if content is not None and model.refused.get(number) == content:
+        former = model.refused.get(number)
+        if former and content is not None and former.content == content:
             return False
         self._set_state(model, number, State.LOADING)
         try:
@@ -212,23 +221,17 @@ class Servables:
                 servable.close()
                 raise
         except BrokenVersionError as error:
-            self._refuse(name, model, number, str(error))
-            model.refused[number] = content
+            if not former or former.reason != str(error):
+                _log.error("%s: version %d refused: %s", name, number, error)
+            model.refused[number] = _Refusal(content, str(error))
+            self._set_state(model, number, State.END, "FAILED_PRECONDITION", str(error))
             return False
         model.refused.pop(number, None)
-        model.reasons.pop(number, None)
         with self._changed:
             model.loaded[number] = _Loaded(servable)
             self._set_state(model, number, State.AVAILABLE)
         _log.info("%s: version %d is available (%s)", name, number, path)
         return True
-
-    def _refuse(self, name: str, model: _Model, number: int, reason: str) -> None:
-        with self._changed:
-            if model.reasons.get(number) != reason:
-                _log.error("%s: version %d refused: %s", name, number, reason)
-            model.reasons[number] = reason
-            self._set_state(model, number, State.END, "FAILED_PRECONDITION", reason)
 
     def _retire(self, model: _Model, number: int) -> None:
         """Take a version from the new requests; it closes when the last of the old ones is answered."""

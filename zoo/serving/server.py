@@ -60,9 +60,10 @@ class Server:
         self.rest_port = rest_port
         self.servables = Servables(models, policies=policies)
         self._poll_seconds = poll_seconds
-        self._application = application(
-            RestApi(self.servables, timeout=rest_timeout), max_body_bytes=max_body_bytes, threads=_THREADS
-        )
+        self._grpc_pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="zoo-serving-grpc")
+        self._rest_pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="zoo-serving-rest")
+        api = RestApi(self.servables, timeout=rest_timeout)
+        self._application = application(api, pool=self._rest_pool, max_body_bytes=max_body_bytes)
         self._stopping = threading.Event()
         self._stopped = threading.Event()
 
@@ -120,6 +121,8 @@ class Server:
         self._rest_thread.join()
         self._poller.join()
         self.servables.close(timeout=grace)
+        self._rest_pool.shutdown()
+        self._grpc_pool.shutdown()
         self._stopped.set()
 
     def __enter__(self) -> "Server":
@@ -136,9 +139,7 @@ class Server:
             ("grpc.max_send_message_length", _UNLIMITED),
             ("grpc.so_reuseport", 0),
         ]
-        server = grpc.server(
-            ThreadPoolExecutor(_THREADS, thread_name_prefix="zoo-serving-grpc"), options=options
-        )
+        server = grpc.server(self._grpc_pool, options=options)
         add_services(server, self.servables)
         try:
             self.grpc_port = server.add_insecure_port(self.grpc_target)
@@ -180,7 +181,8 @@ def _bracketed(host: str) -> str:
 def _listen(host: str, port: int) -> socket.socket:
     """A socket that holds the port while the models load; it refuses connections until REST runs."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # Named as TCP, it passes for asyncio as a socket to send small packets on without delay.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))

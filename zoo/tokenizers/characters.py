@@ -20,8 +20,8 @@ class Characters:
 
     The vocabulary is a sorted list of characters. Looking one up is a binary search over code points, so
     there is no lookup table to track, to initialise or to lose in an export. A character that the vocabulary
-    lacks, and a byte that is not valid UTF-8, are read as UNKNOWN, which is written as U+FFFD. An emoji joined
-    from several code points is that many tokens. White space is a character like any other.
+    lacks, and a byte that is not valid UTF-8, are read as UNKNOWN, which is written as U+FFFD. An emoji
+    joined from several code points is that many tokens. White space is a character like any other.
 
     Args:
         characters: the vocabulary, single code points; order and repetition do not matter.
@@ -95,7 +95,7 @@ class Characters:
         return tf.constant([0, 0, 0, ord(REPLACEMENT), *map(ord, self.characters)], tf.int32)
 
     def _look_up(self, code_points: tf.Tensor) -> tf.Tensor:
-        known = tf.constant([*map(ord, self.characters)] or [ord(REPLACEMENT)], tf.int32)
+        known = tf.constant([*map(ord, self.characters)] or [-1], tf.int32)  # -1 is no code point
         place = tf.minimum(tf.searchsorted(known, code_points), tf.size(known) - 1)
         found = tf.gather(known, place) == code_points
         return tf.where(found, place + len(SPECIALS), UNKNOWN)

@@ -35,7 +35,7 @@ def _tensorflow_text(form: str):
         import tensorflow_text
     except ImportError as error:
         raise ImportError(
-            f"normalization={form!r} needs the package tensorflow-text, which cannot be imported here ({error}). "
-            "Install it (it has no build for Windows), or choose normalization='none'."
+            f"normalization={form!r} needs the package tensorflow-text, which cannot be imported here "
+            f"({error}). Install it (it has no build for Windows), or choose normalization='none'."
         ) from error
     return tensorflow_text

@@ -8,7 +8,7 @@ __all__ = ["Tokenizer"]
 
 @runtime_checkable
 class Tokenizer(Protocol):
-    """Texts to ids and back, in graph operations alone, so that one object feeds `tf.data`, `fit` and exports.
+    """Texts to ids and back, in the graph, so that one object feeds `tf.data`, `fit` and exports.
 
     Ids below 4 are those of `zoo.tokenizers.specials`. Neither START nor END is added by a tokenizer: the
     pipeline and the predictor do that. Invalid UTF-8 is read as U+FFFD; an empty text has no ids.
@@ -28,7 +28,7 @@ class Tokenizer(Protocol):
         ...
 
     def tokens(self, ids: Any) -> Any:
-        """Ids of any shape to what each token is called, strings of the same shape; PAD is the empty string."""
+        """Ids of any shape to what each token is called, of the same shape; PAD is the empty string."""
         ...
 
     def describe(self) -> str:

@@ -10,8 +10,8 @@ __all__ = ["close"]
 def close(ids: tf.RaggedTensor, limit: int) -> tf.Tensor:
     """End every sequence with END, cut it at a limit, and pad it to the longest.
 
-    A sequence of `limit` tokens or more is cut there and has no END: it goes on. This is how a search treats a
-    hypothesis at its bound, so given and generated sequences have the same form.
+    A sequence of `limit` tokens or more is cut there and has no END: it goes on. This is how a search
+    treats a hypothesis at its bound, so given and generated sequences have the same form.
 
     Args:
         ids: ragged (B, None) int32.

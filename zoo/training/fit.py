@@ -73,5 +73,6 @@ def fit(
         epochs=settings.epochs,
         validation_data=validation,
         callbacks=list(callbacks),
+        shuffle=False,  # the pipeline shuffles
     )
     return history.history

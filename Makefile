@@ -1,0 +1,78 @@
+# Each target makes the virtual environment that it needs, and again when pyproject.toml has changed.
+
+# Any Python from 3.10 to 3.13: make demo PYTHON=python3.12
+PYTHON ?= python3
+export TF_CPP_MIN_LOG_LEVEL ?= 2
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+# The project is installed as users do it, so that a change in it means to install it again.
+SOURCES := pyproject.toml README.md $(shell find zoo -type f -not -name '*.pyc')
+
+COMPATIBLE := tensorflow==2.20.* tensorflow-text==2.20.* tensorflow-serving-api==2.20.*
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-compat test-docker check format clean
+
+help:  ## Show this list
+	@sed -n 's/^\([a-z-]*\):.*##  */\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "make %-12s  %s\n", $$1, $$2}'
+
+demo: .venv/installed  ## Train on dates, export, verify, serve and ask; all from nothing
+	.venv/bin/zoo demo
+
+test: .venv-test/installed  ## Run all tests
+	.venv-test/bin/python -m pytest
+
+test-compat: .venv-test/installed .venv-compat/installed  ## Check exports under TensorFlow 2.20, which serves them
+	rm -rf build/compat
+	.venv-test/bin/python tests/compat/make_export.py build/compat
+	set -e; for export in build/compat/tiny/1 $(wildcard saved_models/dates/[0-9]*); do \
+		.venv-compat/bin/python -m zoo.verify $$export; \
+	done
+
+test-docker: .venv-test/installed  ## Ask TensorFlow Serving in a container; needs a Docker engine
+	.venv-test/bin/python -m pytest tests/docker/container.py
+
+check: .venv-check/installed  ## Check style, format and types
+	.venv-check/bin/ruff check
+	.venv-check/bin/ruff format --check
+	.venv-check/bin/mypy
+
+format: .venv-check/installed  ## Bring the code into form
+	.venv-check/bin/ruff check --fix
+	.venv-check/bin/ruff format
+
+clean:  ## Remove environments and build outputs; trained and exported models stay
+	rm -rf .venv .venv-test .venv-check .venv-compat build dist *.egg-info
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+.venv/installed: $(SOURCES)
+	$(call make_environment,.venv)
+	.venv/bin/python -m pip install .
+	@touch $@
+
+.venv-test/installed: pyproject.toml
+	$(call make_environment,.venv-test)
+	.venv-test/bin/python -m pip install --quiet --editable '.[test]'
+	@touch $@
+
+.venv-check/installed: pyproject.toml
+	$(call make_environment,.venv-check)
+	.venv-check/bin/python -m pip install --quiet --editable '.[check]'
+	@touch $@
+
+.venv-compat/installed: $(SOURCES) Makefile
+	$(call make_environment,.venv-compat)
+	.venv-compat/bin/python -m pip install --quiet $(COMPATIBLE)
+	.venv-compat/bin/python -m pip install --quiet --no-deps .
+	@touch $@
+
+# setuptools packs what an earlier build left in build/lib, even what the sources no longer have.
+define make_environment
+	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' || { \
+		echo "make: $(PYTHON) must be Python 3.10 to 3.13 with the modules venv and ensurepip" \
+			"(on Debian and Ubuntu: apt-get install python3-venv)." \
+			"Name another one with: make $(MAKECMDGOALS) PYTHON=python3.11" >&2; exit 1; }
+	@rm -rf build/lib
+	$(PYTHON) -m venv $(1)
+endef

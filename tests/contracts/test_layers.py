@@ -1,0 +1,141 @@
+"""What every layer of the zoo promises, whatever it computes."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from keras import tree
+from layer_cases import LAYERS, MASK
+
+pytestmark = pytest.mark.filterwarnings("error::UserWarning")
+
+POLICIES = ("float32", "mixed_float16", "mixed_bfloat16", "float16")
+
+each_case = pytest.mark.parametrize("case", LAYERS.values(), ids=LAYERS.keys())
+
+
+def make(case, **kwargs):
+    keras.utils.set_random_seed(0)
+    layer = case.layer(**case.arguments, **kwargs)
+    case.build(layer)
+    case.run(layer, case.inputs)
+    return layer
+
+
+def total(structure):
+    """One number that every output number moves, each by its own weight."""
+    leaves = [tf.reshape(tf.cast(leaf, tf.float32), [-1]) for leaf in tree.flatten(structure)]
+    return sum(tf.reduce_sum(leaf * tf.cos(tf.range(tf.size(leaf), dtype=tf.float32))) for leaf in leaves)
+
+
+def outputs_and_gradients(case, layer, inputs):
+    """All outputs, and the gradients of `total` to every weight and to every float that is padded."""
+    watched = {name: tf.convert_to_tensor(inputs[name]) for name in case.padded}
+    with tf.GradientTape() as tape:
+        tape.watch(watched)
+        outputs = case.run(layer, {**inputs, **watched})
+        number = total(outputs)
+    gradients = tape.gradient(number, (layer.trainable_variables, watched), unconnected_gradients="zero")
+    return tree.flatten(outputs), *(list(map(tf.convert_to_tensor, tree.flatten(g))) for g in gradients)
+
+
+def assert_all_close(found, expected, **tolerance):
+    for leaf, other in zip(tree.flatten(found), tree.flatten(expected), strict=True):
+        np.testing.assert_allclose(tf.cast(leaf, tf.float32), tf.cast(other, tf.float32), **tolerance)
+
+
+@each_case
+def test_configuration_holds_every_argument(case):
+    layer = case.layer(**case.arguments, name="its_name", dtype="mixed_bfloat16", trainable=False)
+    config = layer.get_config()
+    assert case.arguments.items() <= config.items()
+    again = case.layer.from_config(config)
+    assert again.get_config() == config
+    assert (again.name, again.dtype_policy.name, again.trainable) == ("its_name", "mixed_bfloat16", False)
+    assert keras.saving.get_registered_name(case.layer) == f"zoo>{case.layer.__name__}"
+
+
+@each_case
+def test_a_copy_from_its_configuration_computes_the_same(case):
+    layer = make(case)
+    copy = case.layer.from_config(layer.get_config())
+    case.build(copy)
+    case.run(copy, case.inputs)
+    copy.set_weights(layer.get_weights())
+    assert_all_close(case.run(copy, case.inputs), case.run(layer, case.inputs), atol=1e-6)
+
+
+@each_case
+def test_eager_graph_and_xla_agree_on_outputs_and_gradients(case):
+    layer = make(case)
+    inputs = tree.map_structure(tf.constant, case.inputs)
+    eager = outputs_and_gradients(case, layer, inputs)
+    for jit_compile in (False, True):
+        traced = tf.function(lambda inputs: outputs_and_gradients(case, layer, inputs), jit_compile=jit_compile)
+        assert_all_close(traced(inputs), eager, atol=1e-5)
+
+
+@each_case
+@pytest.mark.parametrize("policy", POLICIES)
+def test_finite_in_every_precision(case, policy):
+    layer = make(case, dtype=policy)
+    outputs, *gradients = outputs_and_gradients(case, layer, case.inputs)
+    assert {leaf.dtype.name for leaf in outputs} == {layer.compute_dtype}
+    for leaf in tree.flatten((outputs, gradients)):
+        assert np.isfinite(tf.cast(leaf, tf.float32)).all()
+    full = make(case)
+    full.set_weights(layer.get_weights())
+    expected = tree.flatten(case.run(full, case.inputs))
+    assert_all_close(outputs, expected, atol=0.1)
+
+
+@each_case
+def test_gradients_reach_every_weight(case):
+    layer = make(case)
+    _, gradients, _ = outputs_and_gradients(case, layer, case.inputs)
+    assert layer.trainable_variables
+    for weight, gradient in zip(layer.trainable_variables, gradients, strict=True):
+        expected = weight.path.split("/", 1)[1] not in case.zero_gradients
+        assert np.any(np.abs(gradient) > 1e-8) == expected, weight.path
+
+
+@each_case
+def test_padding_is_never_seen(case):
+    """Numbers of 10,000 at padding change no output and no gradient, and have none themselves."""
+    layer = make(case)
+    expected, expected_gradients, _ = outputs_and_gradients(case, layer, case.inputs)
+    garbage = {name: np.where(MASK[..., None], case.inputs[name], 1e4).astype("float32") for name in case.padded}
+    outputs, gradients, to_padded = outputs_and_gradients(case, layer, {**case.inputs, **garbage})
+    assert_all_close(outputs, expected, atol=1e-6)
+    assert_all_close(gradients, expected_gradients, atol=1e-5)
+    for gradient in to_padded:
+        assert not np.any(np.asarray(gradient)[~MASK])
+
+
+@each_case
+def test_no_rows(case):
+    layer = make(case)
+    whole = tree.flatten(case.run(layer, case.inputs))
+    none = tree.flatten(case.run(layer, tree.map_structure(lambda leaf: leaf[:0], case.inputs)))
+    assert [leaf.shape[1:] for leaf in none] == [leaf.shape[1:] for leaf in whole]
+    assert {leaf.shape[0] for leaf in none} == {0}
+
+
+@each_case
+def test_a_few_steps_of_fit_lower_the_loss(case):
+    class Holder(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.layer = make(case)
+
+        def call(self, inputs):
+            leaves = [inputs[str(i)] for i in range(len(inputs))]
+            outputs = case.run(self.layer, tree.pack_sequence_as(case.inputs, leaves))
+            return {str(i): leaf for i, leaf in enumerate(tree.flatten(outputs))}
+
+    model = Holder()
+    inputs = {str(i): leaf for i, leaf in enumerate(tree.flatten(case.inputs))}
+    targets = {name: np.full(leaf.shape, 0.3, "float32") for name, leaf in model(inputs).items()}
+    model.compile(keras.optimizers.Adam(0.03), "mse", jit_compile=False)
+    losses = model.fit(inputs, targets, epochs=6, verbose=0).history["loss"]
+    assert losses[-1] < 0.9 * losses[0]

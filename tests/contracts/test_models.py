@@ -1,0 +1,295 @@
+"""The laws that every generating model obeys; their numbers are those of `zoo.decoders.protocol`'s order."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from keras import tree
+from model_cases import MODELS
+
+from zoo.decoders import Beam, Greedy, decode, score
+
+START = 1
+WIDTH, LENGTH = 3, 5
+POLICIES = ("float32", "mixed_float16", "mixed_bfloat16")
+pytestmark = pytest.mark.filterwarnings("error::UserWarning")
+
+each_case = pytest.mark.parametrize("case", MODELS.values(), ids=MODELS.keys())
+each_policy = pytest.mark.parametrize("policy", POLICIES)
+
+
+def call(case, model, **changed):
+    return model({"source": case.source, "target_ids": case.target_ids, **changed})
+
+
+def form(structure):
+    return [(tuple(leaf.shape), leaf.dtype) for leaf in tree.flatten(structure)]
+
+
+def numbers(structure):
+    return [tf.cast(leaf, tf.float32).numpy() for leaf in tree.flatten(structure)]
+
+
+def assert_equal(found, expected, atol=1e-5):
+    for leaf, other in zip(numbers(found), numbers(expected), strict=True):
+        np.testing.assert_allclose(leaf, other, atol=atol)
+
+
+@each_case
+def test_configuration_holds_every_argument(case):
+    model = case.make(name="its_name", dtype="mixed_bfloat16")
+    config = model.get_config()
+    assert case.arguments.items() <= config.items()
+    again = case.model.from_config(config)
+    assert again.get_config() == config
+    assert form(again.weights) == form(model.weights)
+    assert (again.name, again.dtype_policy.name) == ("its_name", "mixed_bfloat16")
+
+
+@each_case
+def test_weights_are_there_from_the_start_and_a_call_adds_none(case):
+    model = case.model(**case.arguments)
+    before = len(model.weights)
+    assert before > 0
+    call(case, model)
+    decode(model, case.source, Greedy(), max_length=2)
+    assert len(model.weights) == before
+
+
+@each_case
+@pytest.mark.parametrize("sources", [4, 1, 0])
+def test_law_1_axes(case, sources):
+    model = case.make()
+    source = case.source[:sources]
+    memory = model.encode(source)
+    assert {shape[0] for shape, _ in form(memory)} == {sources}
+    state = model.init_state(memory, WIDTH, LENGTH)
+    assert {shape[:2] for shape, _ in form(state)} == {(sources, WIDTH)}
+    logits, state = model.step(tf.fill([sources, WIDTH], START), tf.constant(0), state, memory)
+    assert logits.shape == (sources, WIDTH, model.vocab_size)
+    assert {shape[:2] for shape, _ in form(state)} == {(sources, WIDTH)}
+    logits = model({"source": source, "target_ids": case.target_ids[:sources]})
+    assert logits.shape == (sources, case.target_ids.shape[1], model.vocab_size)
+    for strategy in (Greedy(), Beam(WIDTH)):
+        decoded = decode(model, source, strategy, max_length=LENGTH)
+        assert decoded.token_ids.shape == (sources, strategy.width, LENGTH)
+
+
+@each_case
+def test_law_2_memory_is_constant_and_never_tiled(case):
+    """In the graph of a step, no operation that copies or picks rows reads a memory, or a view of one."""
+    model = case.make()
+    memory = model.encode(case.source)
+    state = model.init_state(memory, WIDTH, LENGTH)
+    before = numbers(memory)
+
+    @tf.function
+    def step(token_ids, state, memory):
+        return model.step(token_ids, tf.constant(0), state, memory)
+
+    concrete = step.get_concrete_function(tf.fill([4, WIDTH], START), state, memory)
+    leaves = concrete.inputs[1 + len(tree.flatten(state)) :][: len(tree.flatten(memory))]
+    reading, views = set(), list(leaves)
+    while views:
+        for operation in views.pop().consumers():
+            reading.add(operation.type)
+            if operation.type in ("ExpandDims", "Reshape", "StridedSlice", "Identity", "Cast", "Transpose"):
+                views += operation.outputs
+    assert reading
+    assert not reading & {"Tile", "BroadcastTo", "GatherV2", "GatherNd", "ConcatV2", "Pack"}
+
+    model.step(tf.fill([4, WIDTH], START), tf.constant(0), state, memory)
+    assert_equal(memory, before, atol=0)
+
+
+@each_case
+@each_policy
+def test_law_3_fixed_form_of_the_state(case, policy):
+    model = case.make(dtype=policy)
+    memory = model.encode(case.source)
+    before = model.init_state(memory, WIDTH, LENGTH)
+    _, after = model.step(tf.fill([4, WIDTH], START), tf.constant(0), before, memory)
+    assert type(after) is type(before)
+    tree.assert_same_structure(after, before)
+    assert form(after) == form(before)
+
+
+@each_case
+def test_law_4_purity(case):
+    """A step leaves weights and layers as they were, and gives the same again."""
+    model = case.make()
+    memory = model.encode(case.source)
+    state = model.init_state(memory, WIDTH, LENGTH)
+    token_ids = tf.constant(np.arange(4 * WIDTH).reshape(4, WIDTH) % (model.vocab_size - 3) + 3)
+    first = model.step(token_ids, tf.constant(0), state, memory)
+    layers = [model, *model._flatten_layers(include_self=False)]
+    weights, held = model.get_weights(), [dict(vars(layer)) for layer in layers]
+
+    model.step(token_ids[::-1], tf.constant(1), first[1], memory)
+    assert_equal(model.step(token_ids, tf.constant(0), state, memory), first, atol=0)
+    assert_equal(model.get_weights(), weights, atol=0)
+    for layer, attributes in zip(layers, held, strict=True):
+        assert vars(layer).keys() == attributes.keys()
+        assert all(value is attributes[name] for name, value in vars(layer).items()), layer
+
+
+@each_case
+def test_law_5_parity_of_steps_and_one_call(case):
+    model = case.make()
+    whole = call(case, model).numpy()
+    memory = model.encode(case.source)
+    state = model.init_state(memory, 1, LENGTH)
+    for t in range(case.target_ids.shape[1]):
+        logits, state = model.step(case.target_ids[:, t : t + 1], tf.constant(t), state, memory)
+        np.testing.assert_allclose(logits[:, 0], whole[:, t], atol=1e-5)
+    assert np.abs(whole).max() > 0.5
+
+
+@each_case
+def test_law_5_hypotheses_are_independent_of_each_other(case):
+    """K hypotheses in one step equal K models of one hypothesis."""
+    model = case.make()
+    memory = model.encode(case.source)
+    tokens = np.random.default_rng(0).integers(3, model.vocab_size, (3, 4, WIDTH))
+    together, alone = model.init_state(memory, WIDTH, 3), [model.init_state(memory, 1, 3) for _ in range(WIDTH)]
+    for t, token_ids in enumerate(tokens):
+        logits, together = model.step(token_ids, tf.constant(t), together, memory)
+        for k in range(WIDTH):
+            other, alone[k] = model.step(token_ids[:, k : k + 1], tf.constant(t), alone[k], memory)
+            np.testing.assert_allclose(logits[:, k], other[:, 0], atol=1e-5)
+
+
+@each_case
+def test_law_6_independence_of_companions_order_and_padding(case):
+    model = case.make()
+    whole = call(case, model).numpy()
+    source, target_ids = case.source, case.target_ids
+    variants = [([row], source[row : row + 1]) for row in range(4)]
+    variants.append(([2, 0, 0, 3, 1], source[[2, 0, 0, 3, 1]]))
+    variants.append((range(4), np.pad(source, [(0, 0), (0, 7)])))
+    for strategy in (None, Greedy(), Beam(WIDTH, 1.0)):
+        expected = strategy and decode(model, source, strategy, max_length=LENGTH)
+        for rows, variant in variants:
+            rows = list(rows)
+            if strategy is None:
+                logits = model({"source": variant, "target_ids": target_ids[rows]})
+                np.testing.assert_allclose(logits, whole[rows], atol=1e-5)
+            else:
+                found = decode(model, variant, strategy, max_length=LENGTH)
+                assert_equal(found, [tf.gather(leaf, rows) for leaf in expected])
+
+
+@each_case
+def test_the_source_matters(case):
+    model = case.make()
+    changed = np.where(case.source == 6, 8, case.source)  # a token of the first two sources
+    moved = np.abs(call(case, model, source=changed) - call(case, model)).max(axis=(1, 2))
+    assert (moved[:2] > 1e-3).all()
+    assert (moved[2:] == 0).all()
+
+
+@each_case
+def test_no_look_into_the_future(case):
+    """A later target token changes no earlier logits."""
+    model = case.make()
+    whole = call(case, model).numpy()
+    for t in range(1, case.target_ids.shape[1]):
+        changed = case.target_ids.copy()
+        changed[:, t:] = (changed[:, t:] + 1) % model.vocab_size
+        logits = call(case, model, target_ids=changed).numpy()
+        np.testing.assert_array_equal(logits[:, :t], whole[:, :t])
+        assert np.abs(logits[:, t] - whole[:, t]).max() > 1e-4
+
+
+@each_case
+def test_padding_is_never_seen(case):
+    """Whatever stands in the weights of the padding of a source, nothing moves; their gradient is zero."""
+    model = case.make()
+    whole = call(case, model).numpy()
+    embedding = next(w for w in model.trainable_variables if w.shape[0] == case.arguments["source_vocab_size"])
+    with tf.GradientTape() as tape:
+        total = tf.reduce_sum(call(case, model) ** 2)
+    gradient = tf.convert_to_tensor(tape.gradient(total, embedding.value))
+    assert not np.any(gradient[0])
+    assert np.any(gradient[4])
+    embedding.assign(tf.tensor_scatter_nd_update(embedding.value, [[0]], [tf.fill([embedding.shape[1]], 1e4)]))
+    np.testing.assert_allclose(call(case, model), whole, atol=1e-6)
+
+
+@each_case
+def test_gradients_reach_every_weight(case):
+    model = case.make()
+    with tf.GradientTape() as tape:
+        total = tf.reduce_sum(tf.nn.log_softmax(call(case, model))[..., 4])
+    gradients = tape.gradient(total, [w.value for w in model.trainable_variables])
+    for weight, gradient in zip(model.trainable_variables, gradients, strict=True):
+        expected = weight.path.split("/", 1)[1] not in case.zero_gradients
+        assert np.any(np.abs(tf.convert_to_tensor(gradient)) > 1e-7) == expected, weight.path
+
+
+@each_case
+def test_dropout_works_in_training_alone(case):
+    model = case.make()
+    assert_equal(call(case, model), call(case, model), atol=0)
+    inputs = {"source": case.source, "target_ids": case.target_ids}
+    first, second = model(inputs, training=True), model(inputs, training=True)
+    assert np.abs(first - second).max() > 1e-3
+
+
+@each_case
+@each_policy
+def test_finite_in_every_precision(case, policy):
+    model = case.make(dtype=policy)
+    with tf.GradientTape() as tape:
+        logits = call(case, model)
+        total = tf.reduce_sum(tf.nn.log_softmax(tf.cast(logits, tf.float32))[..., 4])
+    gradients = tape.gradient(total, [w.value for w in model.trainable_variables])
+    assert all(np.isfinite(tf.convert_to_tensor(gradient)).all() for gradient in gradients)
+    assert logits.dtype.name == model.compute_dtype
+    full = case.make()
+    np.testing.assert_allclose(tf.cast(logits, tf.float32), call(case, full), atol=0.25)
+    for strategy in (Greedy(), Beam(WIDTH)):
+        decoded = decode(model, case.source, strategy, max_length=LENGTH)
+        assert np.isfinite(decoded.scores).all()
+        assert decoded.scores.dtype == tf.float32
+
+
+@each_case
+def test_rescoring_gives_the_scores_of_the_search(case):
+    model = case.make()
+    decoded = decode(model, case.source, Beam(WIDTH, 0.6), max_length=LENGTH)
+    rows = tf.reshape(decoded.token_ids, [-1, LENGTH])
+    scored = score(model, np.repeat(case.source, WIDTH, axis=0), rows)
+    np.testing.assert_allclose(tf.reshape(scored.scores, [-1, WIDTH]), decoded.scores, atol=1e-5)
+
+
+@each_case
+def test_eager_graph_and_xla_agree(case):
+    model = case.make()
+
+    def answers(source, target_ids):
+        with tf.GradientTape() as tape:
+            logits = model({"source": source, "target_ids": target_ids})
+            total = tf.reduce_sum(logits**2)
+        gradients = tape.gradient(total, [w.value for w in model.trainable_variables])
+        decoded = decode(model, source, Beam(WIDTH, 1.0), max_length=LENGTH)
+        return logits, list(map(tf.convert_to_tensor, gradients)), decoded
+
+    eager = answers(case.source, case.target_ids)
+    for jit_compile in (False, True):
+        traced = tf.function(answers, jit_compile=jit_compile)
+        found = traced(tf.constant(case.source), tf.constant(case.target_ids))
+        np.testing.assert_array_equal(found[2].token_ids, eager[2].token_ids)
+        for leaf, other in zip(numbers(found), numbers(eager), strict=True):
+            np.testing.assert_allclose(leaf, other, rtol=1e-4, atol=1e-4)
+
+
+@each_case
+def test_a_few_steps_of_fit_lower_the_loss(case):
+    model = case.make()
+    labels = np.pad(case.target_ids[:, 1:], [(0, 0), (0, 1)])
+    inputs = {"source": case.source, "target_ids": case.target_ids}
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(keras.optimizers.Adam(0.01), loss, jit_compile=False)
+    losses = model.fit(inputs, labels, sample_weight=(labels > 0) * 1.0, epochs=8, verbose=0).history["loss"]
+    assert losses[-1] < 0.9 * losses[0]

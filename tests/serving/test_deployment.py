@@ -1,0 +1,121 @@
+"""What deploys, checked without a container engine: paths, flags, and the shell lines run for real."""
+
+import json
+import re
+import shlex
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from google.protobuf import text_format
+from tensorflow_serving.config.model_server_config_pb2 import ModelServerConfig
+
+from zoo.serving.engines import IMAGE
+
+ROOT = Path(__file__).parents[2]
+FLAGS = {"port", "rest_api_port", "model_config_file"}
+"""The flags of tensorflow_model_server that we use; it would ignore a misspelled one."""
+
+
+@pytest.fixture(scope="module")
+def instructions():
+    """The instructions of the Dockerfile, each with what follows it."""
+    text = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return [tuple(line.split(maxsplit=1)) for line in lines]
+
+
+@pytest.fixture(scope="module")
+def only(instructions):
+    def find(name):
+        (found,) = [rest for instruction, rest in instructions if instruction == name]
+        return found
+
+    return find
+
+
+@pytest.fixture(scope="module")
+def copies(instructions):
+    """Where things lie in the image, to where they lie here."""
+    pairs = [shlex.split(rest) for instruction, rest in instructions if instruction == "COPY"]
+    return {target: source for source, target in pairs}
+
+
+@pytest.fixture(scope="module")
+def flags(only):
+    arguments = json.loads(only("ENTRYPOINT"))[4:] + json.loads(only("CMD"))
+    return dict(re.fullmatch("--([a-z_]+)=(.+)", argument).groups() for argument in arguments)
+
+
+@pytest.fixture(scope="module")
+def configs():
+    text = (ROOT / "serving" / "models.config").read_text(encoding="utf-8")
+    return text_format.Parse(text, ModelServerConfig()).model_config_list.config
+
+
+def test_the_image_is_the_one_that_exports_are_made_for(only):
+    assert only("FROM") == IMAGE
+
+
+def test_the_flags_are_known_and_the_ports_the_usual_ones(flags):
+    assert flags.keys() <= FLAGS
+    assert (flags["port"], flags["rest_api_port"]) == ("8500", "8501")
+
+
+def test_the_config_is_where_the_flag_says(flags, copies):
+    assert (ROOT / copies[flags["model_config_file"]]).samefile(ROOT / "serving" / "models.config")
+
+
+def test_everything_copied_exists(copies):
+    for source in copies.values():
+        assert (ROOT / source).exists()
+
+
+def test_the_models_are_where_the_config_says(configs, copies):
+    assert [config.name for config in configs] == ["dates"]
+    for config in configs:
+        folder, name = config.base_path.rsplit("/", 1)
+        assert copies[f"{folder}/"] == "saved_models/"
+        assert name == config.name
+        assert config.model_platform == "tensorflow"
+
+
+def test_the_image_does_not_run_as_root(only):
+    assert re.fullmatch("[1-9][0-9]*:[1-9][0-9]*", only("USER"))
+
+
+@pytest.mark.parametrize(("model", "healthy"), [("half", True), ("nope", False)])
+def test_the_health_check_tells_a_model_that_is_available(only, server, model, healthy):
+    shell, flag, line = json.loads(only("HEALTHCHECK").partition("CMD ")[2])
+    line = line.replace("/8501", f"/{server.rest_port}").replace("/dates", f"/{model}")
+    assert (subprocess.run([shell, flag, line], timeout=10, check=False).returncode == 0) is healthy
+
+
+def test_the_health_check_fails_where_nothing_listens(only):
+    shell, flag, line = json.loads(only("HEALTHCHECK").partition("CMD ")[2])
+    closed = line.replace("/8501", "/1")
+    assert subprocess.run([shell, flag, closed], capture_output=True, timeout=10, check=False).returncode
+
+
+def test_the_entry_point_hands_on_its_flags_and_sigterm(only, tmp_path):
+    program = tmp_path / "tensorflow_model_server"
+    program.write_text(
+        f"#!{sys.executable}\nimport sys, time\nprint(*sys.argv[1:], flush=True)\ntime.sleep(60)\n"
+    )
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    entry = json.loads(only("ENTRYPOINT"))
+    started = subprocess.Popen(
+        [*entry, "--more=1"], env={"PATH": str(tmp_path)}, stdout=subprocess.PIPE, text=True
+    )
+    assert started.stdout.readline().split() == [*entry[4:], "--more=1"]
+    began = time.monotonic()
+    started.send_signal(signal.SIGTERM)
+    # The program holds the pipe: it reads as ended only once that is gone too.
+    assert started.stdout.read() == ""
+    started.wait(10)
+    started.stdout.close()
+    assert time.monotonic() - began < 10

@@ -1,0 +1,87 @@
+"""The command line: what it shows, and how it fails. The verbs' work is tested where it is done."""
+
+import subprocess
+import sys
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from zoo import cli
+from zoo.recipes import Evaluation
+from zoo.serving.client import Hypothesis
+from zoo.tables import Answered, answers_table, evaluation_table
+
+VERBS = ("list", "train", "evaluate", "export", "verify", "serve", "ask", "plot", "demo")
+
+
+def shown(table) -> str:
+    console = Console(width=200, record=True)
+    console.print(table)
+    return console.export_text()
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "zoo", *arguments], capture_output=True, text=True, timeout=120
+    )
+
+
+def test_every_verb_explains_itself_with_an_example():
+    for verb in VERBS:
+        result = CliRunner().invoke(cli.app, [verb, "--help"])
+        assert result.exit_code == 0
+        assert f"Example: zoo {verb}" in " ".join(result.output.split())
+
+
+def test_there_are_no_other_verbs():
+    registered = {
+        entry.name or entry.callback.__name__.replace("_", "-") for entry in cli.app.registered_commands
+    }
+    assert registered == set(VERBS)
+
+
+def test_list_shows_the_recipes():
+    result = CliRunner().invoke(cli.app, ["list"])
+    assert result.exit_code == 0
+    assert "dates" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("train", "nope"), "There is no recipe 'nope'. There are: dates."),
+        (("evaluate", "dates", "--runs", "/nowhere"), "Train it first: zoo train dates"),
+        (("ask", "x", "--port", "9"), "Check that a server runs there: `zoo serve` starts one."),
+        (("serve", "/nowhere"), "/nowhere"),
+        (("serve", "--engine", "steam"), "unknown engine 'steam'"),
+    ],
+)
+def test_what_a_user_can_mend_is_told_in_a_sentence(arguments, message):
+    result = command(*arguments)
+    assert result.returncode == 1
+    assert message in " ".join(result.stderr.split())
+    assert "Traceback" not in result.stderr
+
+
+def test_verify_fails_on_a_folder_that_is_no_export(tmp_path):
+    result = command("verify", str(tmp_path))
+    assert result.returncode == 1
+    assert "failed" in result.stdout
+
+
+def test_a_wrong_answer_is_marked():
+    right, wrong = Hypothesis("2019-02-15", -0.1, 10, -0.1), Hypothesis("2019-02-10", -3.0, 10, -3.0)
+    text = shown(answers_table([Answered("15.2.19", "REST beam", [wrong, right], "2019-02-15")]))
+    assert "2019-02-15, so this is wrong" in text
+    text = shown(answers_table([Answered("15.2.19", "REST beam", [right, wrong], "2019-02-15")]))
+    assert "wrong" not in text
+
+
+def test_an_evaluation_has_a_row_for_each_system():
+    figures = {"days": {"greedy": {"exact_match": 0.5}, "rules": {"exact_match": 0.25}}}
+    text = shown(evaluation_table(Evaluation(figures, {"days": 2000})))
+    assert [line.split("│")[3:5] for line in text.splitlines() if "0." in line] == [
+        [" greedy ", " 0.5000      "],
+        [" rules  ", " 0.2500      "],
+    ]

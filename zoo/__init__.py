@@ -1,0 +1,68 @@
+"""A zoo of sequence models: trained with Keras' `fit`, exported as one SavedModel, served by TF Serving.
+
+A text becomes ids, a model reads and writes ids, a search chooses among what it could write, and ids become
+text again. Each part has its own package, which knows nothing of the others that it does not need:
+
+    zoo.data, zoo.tasks         texts, and the question asked of them
+    zoo.tokenizers              texts to ids and back, in graph operations
+    zoo.layers, zoo.models      the networks, from their equations
+    zoo.decoders                greedy and beam search, one loop for all models
+    zoo.training, zoo.metrics   `compile` and `fit`, and how answers are judged
+    zoo.predictor               tokenizers, model and search together: text to text
+    zoo.export, zoo.verify      one SavedModel with everything in it, and its checks
+    zoo.serving                 a server, and clients for REST and gRPC
+    zoo.plots                   where a model looked
+    zoo.recipes                 all of the above, chosen so that it works: begin here
+
+`import zoo` imports none of them. They are imported when they are first used, as `zoo.plots` or by
+`import zoo.plots`, so a client runs where TensorFlow is not installed.
+"""
+
+from importlib import import_module
+from typing import Any
+
+__all__ = [
+    "__version__",
+    "data",
+    "decoders",
+    "export",
+    "layers",
+    "metrics",
+    "models",
+    "plots",
+    "predictor",
+    "recipes",
+    "serving",
+    "tasks",
+    "tokenizers",
+    "training",
+    "verify",
+]
+
+DISTRIBUTION = "seq2seq-zoo"
+
+NOT_INSTALLED = "0+not.installed"
+"""The version of a source tree that was put on the path without being installed."""
+
+
+def __getattr__(name: str) -> Any:
+    """Find the version, or import a part, when it is first asked for (PEP 562)."""
+    if name == "__version__":
+        return _version()
+    if name in __all__:
+        return import_module(f"zoo.{name}")
+    raise AttributeError(f"module 'zoo' has no attribute {name!r}; it has {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def _version() -> str:
+    """What pyproject.toml says, as the installation recorded it."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(DISTRIBUTION)
+    except PackageNotFoundError:
+        return NOT_INSTALLED
