@@ -18,11 +18,12 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "data": ("tokenizers",),
     "tasks": ("data", "tokenizers", "metrics"),
     "predictor": ("decoders", "tokenizers"),
-    "verify": (),
+    "text_operations": (),
+    "verify": ("text_operations",),
     "export": ("verify",),
     "training": ("data", "metrics"),
     "plots": (),
-    "serving": (),
+    "serving": ("text_operations",),
     "recipes": EVERYTHING,
     "tables": EVERYTHING,
     "demo": EVERYTHING,
@@ -37,7 +38,7 @@ ALLOWED_FOR_TYPES = {"export": ("predictor",)}
 
 TENSORFLOW_TEXT = ("zoo.tokenizers.normalize", "zoo.tokenizers.subwords")
 TENSORFLOW_IN_A_FUNCTION = ("zoo.layers.scan",)
-PRINTING = ("zoo.cli", "zoo.demo")
+PRINTING = ("zoo.cli", "zoo.demo", "zoo.serving.__main__", "zoo.verify.__main__")
 LINES_OF_A_FILE = 400
 LINES_OF_A_FUNCTION = 40
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}

@@ -148,8 +148,9 @@ def ask(
     Example: [bold]zoo ask "15. Februar 2019" "Feb 15, 2019" --search beam[/]
     """
     from zoo import tables
-    from zoo.serving.client import GrpcClient, RestClient
+    from zoo.serving.client import Client, GrpcClient, RestClient
 
+    client: Client
     if over is Protocol.REST:
         client = RestClient(f"http://{host}:{port or 8501}", model=model)
     else:

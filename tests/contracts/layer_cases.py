@@ -6,7 +6,15 @@ from typing import Any, NamedTuple
 import keras
 import numpy as np
 
-from zoo.layers import LSTM, AdditiveAttention, AttentiveLSTM, AttentiveState, LSTMCell, LSTMState, MaxoutReadout
+from zoo.layers import (
+    LSTM,
+    AdditiveAttention,
+    AttentiveLSTM,
+    AttentiveState,
+    LSTMCell,
+    LSTMState,
+    MaxoutReadout,
+)
 
 B, S, T = 4, 5, 3
 MASK = np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [0, 0, 1, 1, 0], [0, 0, 0, 0, 0]], bool)

@@ -1,6 +1,6 @@
 """Every model of the zoo that generates: the next one joins by a row."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import keras

@@ -91,18 +91,16 @@ def test_learns_to_reverse():
         3 + letters, 3 + letters, embedding_dim=16, encoder_units=16, decoder_units=32, attention_units=16
     )
     model.compile(
-        keras.optimizers.Adam(0.02), keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        keras.optimizers.Adam(0.01), keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     )
     model.fit(
         {"source": source[train], "target_ids": target_ids[train]},
         labels[train],
         batch_size=50,
-        epochs=12,
+        epochs=8,
         verbose=0,
     )
     for strategy in (Greedy(), Beam(3)):
         search = tf.function(lambda ids, strategy=strategy: decode(model, ids, strategy, max_length=length + 1))
         found = search(source[test]).token_ids[:, 0].numpy()
         assert (found == labels[test]).all(axis=1).mean() >= 0.99
-    alignment = model.alignment(source[test], target_ids[test]).numpy()[:, :length, :length]
-    assert alignment.mean(axis=0).shape == (length, length)

@@ -80,7 +80,7 @@ def in_a_fresh_process(export):
     """The same questions in a process that has TensorFlow and the ops of tensorflow-text, and no Keras."""
     program = (
         "import json, sys; sys.modules['keras'] = None; import tensorflow as tf; "
-        "from zoo.verify.servable import register_text_operations as register; register(); "
+        "from zoo.text_operations import register_text_operations as register; register(); "
         "model = tf.saved_model.load(sys.argv[1]); asked = json.load(sys.stdin); "
         "bytes_of = lambda rows: tf.constant([bytes.fromhex(row) for row in rows]); "
         "answer = lambda name, rows: model.signatures[name](**{k: bytes_of(v) for k, v in rows.items()}); "

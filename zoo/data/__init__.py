@@ -1,0 +1,3 @@
+"""From corpora to batches."""
+
+__all__: list[str] = []

@@ -74,12 +74,12 @@ class RecurrentSeq2Seq(keras.Model):
         self.dropout = dropout
 
         policy = self.dtype_policy
-        self.source_embedding = keras.layers.Embedding(
-            source_vocab_size, embedding_dim, dtype=policy, name="source_embedding"
-        )
-        self.target_embedding = keras.layers.Embedding(
-            vocab_size, embedding_dim, dtype=policy, name="target_embedding"
-        )
+
+        def embedding(size: int, name: str) -> keras.layers.Embedding:
+            return keras.layers.Embedding(size, embedding_dim, dtype=policy, name=name)
+
+        self.source_embedding = embedding(source_vocab_size, "source_embedding")
+        self.target_embedding = embedding(vocab_size, "target_embedding")
         self.embedding_dropout = keras.layers.Dropout(dropout, dtype=policy, name="embedding_dropout")
         self.forward_encoder = LSTM(encoder_units, dtype=policy, name="forward_encoder")
         self.backward_encoder = LSTM(

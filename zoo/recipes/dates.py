@@ -11,13 +11,16 @@ __all__ = ["dates"]
 
 
 def dates() -> Recipe:
-    """RNNsearch on characters; trained in about three minutes on two cores."""
+    """RNNsearch on characters, trained in two to three minutes on two cores.
+
+    One pass over many different texts, rather than more passes over fewer: the formats that it never saw need it.
+    """
     return Recipe(
         name="dates",
         description="Dates as people write them in many languages, to ISO dates.",
-        task=dates_task,
+        task=lambda: dates_task(train_size=300_000),
         model=_model,
-        training=TrainingSettings(epochs=2, batch_size=64, learning_rate=3e-3),
+        training=TrainingSettings(epochs=1, batch_size=64, learning_rate=3e-3),
         beam=Beam(width=4),
         max_source_length=64,
         max_length=12,
@@ -33,4 +36,5 @@ def _model(task: Task) -> RecurrentSeq2Seq:
         decoder_units=64,
         attention_units=64,
         readout_units=32,
+        dropout=0.1,
     )

@@ -2,3 +2,5 @@
 
 Nothing is imported here, so that `zoo.serving.client` works where neither TensorFlow nor gRPC is installed.
 """
+
+__all__: list[str] = []

@@ -1,6 +1,6 @@
 """Loads a SavedModel as TensorFlow Serving does, into a session, and runs its signatures by tensor name."""
 
-import importlib.util
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from tensorflow.python.saved_model.loader_impl import SavedModelLoader
 
 from zoo.serving.folders import BrokenVersionError, check
 from zoo.serving.messages import RefusalError
+from zoo.text_operations import register_text_operations
 
 __all__ = ["Servable", "load"]
 
@@ -139,17 +140,11 @@ def _refuse_compiled(path: Path, graph: GraphDef) -> None:
 
 
 def _register_ops(path: Path, graph: GraphDef) -> None:
-    """Load TensorFlow Text's op libraries if the graph needs ops that are not registered yet.
-
-    The libraries are loaded one by one, since importing the package would import all of Keras.
-    """
-    missing = _unregistered(graph)
-    if not missing:
+    """Load TensorFlow Text's op libraries if the graph needs ops that are not registered yet."""
+    if not _unregistered(graph):
         return
-    spec = importlib.util.find_spec("tensorflow_text")
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        for library in sorted(Path(folder, "python", "ops").glob("*.so")):
-            tf.load_op_library(str(library))
+    with contextlib.suppress(ImportError):  # what is missing then is told below, by name
+        register_text_operations()
     missing = _unregistered(graph)
     if missing:
         raise BrokenVersionError(

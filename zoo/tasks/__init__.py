@@ -1,0 +1,3 @@
+"""Tasks: each a question asked of a corpus."""
+
+__all__: list[str] = []

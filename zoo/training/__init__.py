@@ -1,0 +1,3 @@
+"""Training with Keras' own `compile` and `fit`."""
+
+__all__: list[str] = []

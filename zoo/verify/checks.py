@@ -7,10 +7,11 @@ from typing import Any
 
 import tensorflow as tf
 
+from zoo.text_operations import register_text_operations
 from zoo.verify import answers, files, graph, warmup
 from zoo.verify.layout import MANIFEST, read_golden
 from zoo.verify.report import Check, Report, Rule
-from zoo.verify.servable import Ask, ask_loaded, ask_session, register_text_operations
+from zoo.verify.servable import Ask, ask_loaded, ask_session
 
 __all__ = ["check_export"]
 

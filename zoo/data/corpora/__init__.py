@@ -1,0 +1,3 @@
+"""Corpora, one a file."""
+
+__all__: list[str] = []

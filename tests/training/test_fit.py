@@ -1,0 +1,96 @@
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from zoo.data.batches import batches
+from zoo.data.pairs import Pairs
+from zoo.models import RecurrentSeq2Seq
+from zoo.tokenizers import Characters
+from zoo.training.fit import TrainingSettings, compile_model, fit
+
+LETTERS = Characters("abcd")
+TEXTS = ["".join(np.random.default_rng(i).choice(list("abcd"), 3)) for i in range(40)]
+
+
+def data(seed):
+    pairs = Pairs(TEXTS, TEXTS)
+    return batches(pairs, LETTERS, LETTERS, batch_size=8, max_source_length=4, max_length=4, seed=seed)
+
+
+def train(settings, **kwargs):
+    keras.utils.set_random_seed(settings.seed)
+    model = RecurrentSeq2Seq(
+        8, 8, embedding_dim=8, encoder_units=8, decoder_units=8, attention_units=8, readout_units=8, dropout=0.1
+    )
+    return model, fit(model, data(settings.seed), data(None), settings, **kwargs)
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return train(TrainingSettings(epochs=4, learning_rate=0.02, seed=3))
+
+
+def test_the_loss_falls_and_is_recorded(trained):
+    _, history = trained
+    assert set(history) >= {"loss", "token_accuracy", "val_loss", "val_token_accuracy"}
+    assert {len(values) for values in history.values()} == {4}
+    assert history["val_loss"][-1] < 0.9 * history["val_loss"][0]
+
+
+def test_the_same_seed_gives_the_same_weights(trained):
+    model, history = trained
+    again, same = train(TrainingSettings(epochs=4, learning_rate=0.02, seed=3))
+    assert same == pytest.approx(history)
+    for weight, other in zip(model.get_weights(), again.get_weights(), strict=True):
+        np.testing.assert_allclose(weight, other, atol=1e-6)
+
+
+def test_learning_rate_falls_to_zero_over_all_steps(trained):
+    model, _ = trained
+    schedule = model.optimizer._learning_rate
+    assert int(model.optimizer.iterations) == 4 * 5
+    assert float(schedule(0)) == pytest.approx(0.02)
+    assert float(schedule(10)) == pytest.approx(0.01)
+    assert float(schedule(20)) == pytest.approx(0, abs=1e-8)
+
+
+def test_callbacks_are_called():
+    seen = []
+    callback = keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: seen.append(epoch))
+    train(TrainingSettings(epochs=2), callbacks=[callback])
+    assert seen == [0, 1]
+
+
+class Constant(keras.Model):
+    """Two logits that do not depend on the input, and nothing else."""
+
+    def __init__(self):
+        super().__init__()
+        self.logits = self.add_weight(shape=(2,), initializer="zeros", name="logits")
+
+    def call(self, inputs):
+        return tf.zeros([*inputs.shape, 2]) + self.logits
+
+
+def test_padding_weighs_nothing_in_loss_gradient_and_accuracy():
+    """Three tokens are 1 and one is 0; the 96 places of padding are 0 too, and must not be learned."""
+    labels = np.zeros((2, 50), "int32")
+    weights = np.zeros((2, 50), "float32")
+    labels[0, :3], weights[0, :3], weights[1, 0] = 1, 1, 1
+    model = Constant()
+    compile_model(model, TrainingSettings(learning_rate=0.1), steps=10**6)
+    first = model.train_on_batch(labels, labels, weights, return_dict=True)
+    assert first["loss"] == pytest.approx(np.log(2), abs=1e-6)
+    assert first["token_accuracy"] == pytest.approx(0.25)  # of equal logits the first
+    for _ in range(150):
+        last = model.train_on_batch(labels, labels, weights, return_dict=True)
+    assert float(tf.nn.softmax(model.logits)[1]) == pytest.approx(0.75, abs=0.02)
+    assert last["loss"] == pytest.approx(-(0.75 * np.log(0.75) + 0.25 * np.log(0.25)), abs=1e-3)
+    assert model.evaluate(labels, labels, sample_weight=weights, verbose=0)[1] == pytest.approx(0.75)
+
+
+def test_great_gradients_are_clipped():
+    model = Constant()
+    compile_model(model, TrainingSettings(clip_norm=0.5), steps=10)
+    assert model.optimizer.global_clipnorm == 0.5
