@@ -15,7 +15,7 @@ def lstm_step(x, hidden, cell, kernel, recurrent_kernel, bias):
 
 
 def lstm(inputs, kernel, recurrent_kernel, bias, backward=False):
-    """One sequence without padding, (T, D) to outputs (T, U) and the last state; outputs aligned with inputs."""
+    """One sequence without padding, (T, D) to outputs (T, U), aligned with it, and the last state."""
     units = recurrent_kernel.shape[0]
     hidden, cell = np.zeros(units), np.zeros(units)
     outputs = np.zeros((len(inputs), units))

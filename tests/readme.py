@@ -19,6 +19,8 @@ import typer
 USAGE_ERROR = typer.BadParameter.__base__
 """Typer has brought a click of its own since 0.20, and took the installed one before."""
 
+FENCED = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+A_COMMAND = re.compile(r"(?:\.venv/bin/|python -m )?((?:zoo|make)(?: .*)?)")
 A_PATH = re.compile(r"[A-Za-z.][\w.-]*/[\w./-]*|[\w-]+\.(?:md|py|ipynb|png|toml)")
 REMARK = re.compile(r"[A-Za-z]")
 """How a comment begins that is for people; one that begins otherwise shows a value."""
@@ -55,14 +57,12 @@ class Request(NamedTuple):
 
 
 def blocks(markdown: str) -> list[Block]:
-    return [
-        Block(*found) for found in re.findall(r"^```(.*)\n(.*?)^```$", markdown, re.MULTILINE | re.DOTALL)
-    ]
+    return [Block(*found) for found in FENCED.findall(markdown)]
 
 
 def spans(markdown: str) -> list[str]:
     """What stands between backticks in running text and tables."""
-    return re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", markdown, flags=re.MULTILINE | re.DOTALL))
+    return re.findall(r"`([^`\n]+)`", FENCED.sub("", markdown))
 
 
 def run(code: str, namespace: dict[str, Any]) -> Ran:
@@ -91,7 +91,7 @@ def run(code: str, namespace: dict[str, Any]) -> Ran:
 class _Watched(ast.NodeTransformer):
     """Hands the value of every statement that is an expression to `__show__`."""
 
-    def visit_Expr(self, node: ast.Expr) -> ast.Expr:  # noqa: N802
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr:
         watch = ast.Name("__show__", ast.Load())
         node.value = ast.Call(watch, [ast.Constant(node.end_lineno), node.value], [])
         return node
@@ -103,7 +103,9 @@ def comment_faults(shown: Shown) -> Iterator[str]:
         if shown.value != shown.comment:
             yield f"{shown.line!r} printed {shown.value!r}"
     elif not REMARK.match(shown.comment):
-        yield from form_faults(ast.parse(shown.comment, mode="eval").body, shown.value, shown.line)
+        # Dots say that there is more, which Python would not take after a name.
+        example = shown.comment.replace(", ...", "")
+        yield from form_faults(ast.parse(example, mode="eval").body, shown.value, shown.line)
 
 
 def answer_faults(expected: Any, answer: Any) -> Iterator[str]:
@@ -120,7 +122,7 @@ def form_faults(expected: ast.expr, value: Any, place: str) -> Iterator[str]:
             if type(value) is not type(example):
                 yield f"{place} is {value!r}, not a {type(example).__name__}"
         case ast.List(elts=elements):
-            yield from _list_faults([part for part in elements if not _is_dots(part)], value, place)
+            yield from _list_faults(elements, value, place)
         case ast.Dict(keys=keys, values=values):
             yield from _dict_faults(dict(zip(map(ast.literal_eval, keys), values, strict=True)), value, place)
         case ast.Call(func=ast.Name(id=name), keywords=fields):
@@ -131,10 +133,6 @@ def form_faults(expected: ast.expr, value: Any, place: str) -> Iterator[str]:
                 yield from form_faults(field.value, getattr(value, field.arg, None), f"{place}.{field.arg}")
         case _:
             yield f"{place}: cannot tell what {ast.unparse(expected)} stands for"
-
-
-def _is_dots(part: ast.expr) -> bool:
-    return isinstance(part, ast.Constant) and part.value is ...
 
 
 def _list_faults(elements: list[ast.expr], value: Any, place: str) -> Iterator[str]:
@@ -199,11 +197,9 @@ def send(url: str, body: str | None) -> Any:
 
 def commands(markdown: str) -> list[list[str]]:
     """The `zoo` and `make` commands, as words, wherever they stand."""
-    written = [span.split() if "'" in span else shlex.split(span) for span in spans(markdown)]
-    written += [words for words, _ in exchanges(markdown)]
-    plain = [words[2:] if words[:2] == ["python", "-m"] else words for words in written]
-    plain = [[words[0].removeprefix(".venv/bin/"), *words[1:]] for words in plain if words]
-    return [words for words in plain if words[0] in ("zoo", "make")]
+    typed = [shlex.join(words) for words, _ in exchanges(markdown)]
+    found = [A_COMMAND.fullmatch(text) for text in (*spans(markdown), *typed)]
+    return [shlex.split(command[1]) for command in found if command]
 
 
 def command_faults(words: list[str], verbs: Mapping[str, Any], targets: Collection[str]) -> Iterator[str]:

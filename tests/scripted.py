@@ -134,17 +134,18 @@ def list_beam(logits, width, max_length, penalty=0.0, kind="wu"):
     """
     table = log_probabilities(logits)
     tokens = (END, *range(FIRST, table.shape[1]))
-    live, finished, gap = [(0.0, ())], [], math.inf
+    live, finished, gap = [()], [], math.inf
     for _ in range(max_length):
         candidates = []
-        for score, ids in live:
+        for ids in live:
             candidates += [(score_of(logits, (*ids, token)), (*ids, token)) for token in tokens]
         candidates = sorted((c for c in candidates if c[0] > -math.inf), key=lambda c: -c[0])
         for better, worse in itertools.pairwise(candidates[: width + 1]):
             gap = min(gap, better[0] - worse[0])
-        finished += [c for c in candidates[:width] if c[1][-1] == END]
-        live = [c for c in candidates[:width] if c[1][-1] != END]
-    ranked = [Hypothesis(ids, score, score / norm(len(ids), penalty, kind)) for score, ids in finished + live]
+        finished += [ids for _, ids in candidates[:width] if ids[-1] == END]
+        live = [ids for _, ids in candidates[:width] if ids[-1] != END]
+    scores = [(score_of(logits, ids), ids) for ids in finished + live]
+    ranked = [Hypothesis(ids, score, score / norm(len(ids), penalty, kind)) for score, ids in scores]
     ranked.sort(key=lambda hypothesis: -hypothesis.ranked)
     for better, worse in itertools.pairwise(ranked[: width + 1]):
         gap = min(gap, better.ranked - worse.ranked)

@@ -17,7 +17,7 @@ from zoo.verify import verify_in_fresh_process
 
 __all__ = ["DemoError", "demo"]
 
-QUESTIONS = 5
+QUESTIONS = 3
 """Held-out texts that the server is asked, of each test split."""
 
 ENOUGH = 0.99

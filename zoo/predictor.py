@@ -62,9 +62,10 @@ class Signature(NamedTuple):
 class Predictor(tf.Module):
     """A trained model between two tokenizers.
 
-    White space around a text is dropped. A text that is empty or blank has one answer, the empty text. A
-    text of more than `max_source_length` tokens is read up to there. Invalid UTF-8 is read as U+FFFD. No
-    text changes the answer to another one of its batch.
+    White space around a text is dropped; a target is taken as it stands, since an answer may begin or end
+    with a space. A text that is empty or blank has one answer, the empty text. A text of more than
+    `max_source_length` tokens is read up to there. Invalid UTF-8 is read as U+FFFD. No text changes the
+    answer to another one of its batch.
 
     Args:
         model: a generating model, see `zoo.decoders.Seq2SeqModel`.
@@ -159,7 +160,7 @@ class Predictor(tf.Module):
         return close(ids, self.max_source_length), ids.row_lengths() == 0
 
     def _read_target(self, target: Any) -> tf.Tensor:
-        return close(self.target.encode(_stripped(target)), self.max_length)
+        return close(self.target.encode(target), self.max_length)
 
     def _decode(self, source_ids: tf.Tensor, blank: tf.Tensor, strategy: Strategy) -> Decoded:
         return decode(

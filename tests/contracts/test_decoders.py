@@ -133,7 +133,9 @@ def test_one_token_allowed(strategy):
         tokens = sorted((END, *range(FIRST, FIRST + LETTERS)), key=lambda t: -score_of(LOGITS[source], [t]))
         expected = [(token,) for token in tokens[: strategy.width]]
         assert [hypothesis.ids for hypothesis in hypotheses(found, source)] == expected
-        np.testing.assert_array_equal(found.lengths[source], np.any(found.token_ids[source] >= FIRST, axis=-1))
+        np.testing.assert_array_equal(
+            found.lengths[source], np.any(found.token_ids[source] >= FIRST, axis=-1)
+        )
 
 
 @each_strategy
@@ -167,7 +169,8 @@ def test_logits_in_half_precision(strategy, dtype):
     rows = np.random.default_rng(0).permuted(np.tile([-9.0, -4.0, 0.0, 6.0, 13.0, 21.0], (1, 40, 1)), axis=-1)
     rows[0, 5, FIRST] = 60_000.0
     full, half = (
-        decode(Scripted(tf.cast(rows, kind)), SOURCES[:1], strategy, max_length=4) for kind in ("float32", dtype)
+        decode(Scripted(tf.cast(rows, kind)), SOURCES[:1], strategy, max_length=4)
+        for kind in ("float32", dtype)
     )
     np.testing.assert_array_equal(half.token_ids, full.token_ids)
     assert half.scores.dtype == tf.float32

@@ -71,7 +71,9 @@ def test_eager_graph_and_xla_agree_on_outputs_and_gradients(case):
     inputs = tree.map_structure(tf.constant, case.inputs)
     eager = outputs_and_gradients(case, layer, inputs)
     for jit_compile in (False, True):
-        traced = tf.function(lambda inputs: outputs_and_gradients(case, layer, inputs), jit_compile=jit_compile)
+        traced = tf.function(
+            lambda inputs: outputs_and_gradients(case, layer, inputs), jit_compile=jit_compile
+        )
         assert_all_close(traced(inputs), eager, atol=1e-5)
 
 
@@ -104,7 +106,9 @@ def test_padding_is_never_seen(case):
     """Numbers of 10,000 at padding change no output and no gradient, and have none themselves."""
     layer = make(case)
     expected, expected_gradients, _ = outputs_and_gradients(case, layer, case.inputs)
-    garbage = {name: np.where(MASK[..., None], case.inputs[name], 1e4).astype("float32") for name in case.padded}
+    garbage = {
+        name: np.where(MASK[..., None], case.inputs[name], 1e4).astype("float32") for name in case.padded
+    }
     outputs, gradients, to_padded = outputs_and_gradients(case, layer, {**case.inputs, **garbage})
     assert_all_close(outputs, expected, atol=1e-6)
     assert_all_close(gradients, expected_gradients, atol=1e-5)

@@ -151,7 +151,10 @@ def test_law_5_hypotheses_are_independent_of_each_other(case):
     model = case.make()
     memory = model.encode(case.source)
     tokens = np.random.default_rng(0).integers(3, model.vocab_size, (3, 4, WIDTH))
-    together, alone = model.init_state(memory, WIDTH, 3), [model.init_state(memory, 1, 3) for _ in range(WIDTH)]
+    together, alone = (
+        model.init_state(memory, WIDTH, 3),
+        [model.init_state(memory, 1, 3) for _ in range(WIDTH)],
+    )
     for t, token_ids in enumerate(tokens):
         logits, together = model.step(token_ids, tf.constant(t), together, memory)
         for k in range(WIDTH):
@@ -206,13 +209,17 @@ def test_padding_is_never_seen(case):
     """Whatever stands in the weights of the padding of a source, nothing moves; their gradient is zero."""
     model = case.make()
     whole = call(case, model).numpy()
-    embedding = next(w for w in model.trainable_variables if w.shape[0] == case.arguments["source_vocab_size"])
+    embedding = next(
+        w for w in model.trainable_variables if w.shape[0] == case.arguments["source_vocab_size"]
+    )
     with tf.GradientTape() as tape:
         total = tf.reduce_sum(call(case, model) ** 2)
     gradient = tf.convert_to_tensor(tape.gradient(total, embedding.value))
     assert not np.any(gradient[0])
     assert np.any(gradient[4])
-    embedding.assign(tf.tensor_scatter_nd_update(embedding.value, [[0]], [tf.fill([embedding.shape[1]], 1e4)]))
+    embedding.assign(
+        tf.tensor_scatter_nd_update(embedding.value, [[0]], [tf.fill([embedding.shape[1]], 1e4)])
+    )
     np.testing.assert_allclose(call(case, model), whole, atol=1e-6)
 
 

@@ -29,7 +29,9 @@ TEXTS = [
     "ﬁ ２ ℌ",
     "\U0010fffd \ue000 \u0378",  # private use, and a code point that is not assigned
 ]
-VALID = st.text(st.characters(exclude_categories=["Cs", "Cn"]), max_size=12).filter(lambda t: "\ufffd" not in t)
+VALID = st.text(st.characters(exclude_categories=["Cs", "Cn"]), max_size=12).filter(
+    lambda t: "\ufffd" not in t
+)
 
 each_case = pytest.mark.parametrize("case", TOKENIZERS.values(), ids=TOKENIZERS.keys())
 
@@ -72,7 +74,9 @@ def test_any_bytes_are_read_and_come_back_as_valid_text(case, data):
     assert np.all((ids.values >= UNKNOWN) & (ids.values < tokenizer.vocab_size))
     for bytes_, text in zip(data, texts_of(tokenizer.decode(ids.to_tensor(PAD))), strict=True):
         if not any(unicodedata.combining(c) for c in bytes_.decode("utf-8", "replace")):
-            known = [c if ord(c) < 128 else "\ufffd" for c in case.canonical(bytes_.decode("utf-8", "replace"))]
+            known = [
+                c if ord(c) < 128 else "\ufffd" for c in case.canonical(bytes_.decode("utf-8", "replace"))
+            ]
             assert text == "".join(known)
 
 
@@ -128,7 +132,12 @@ def test_no_texts(case):
 def test_decodes_up_to_the_first_end_without_special_ids(case):
     tokenizer = case.learn(["ab"])
     a, b = tokenizer.encode(["ab"]).to_list()[0]
-    rows = [[START, a, PAD, b, END, a], [END, a, a, a, a, a], [a, UNKNOWN, b, END, END, b], [a, b, b, b, a, a]]
+    rows = [
+        [START, a, PAD, b, END, a],
+        [END, a, a, a, a, a],
+        [a, UNKNOWN, b, END, END, b],
+        [a, b, b, b, a, a],
+    ]
     assert texts_of(tokenizer.decode(rows)) == ["ab", "", "a\ufffdb", "abbbaa"]
 
 
@@ -163,7 +172,8 @@ def test_the_same_in_a_dataset_and_in_a_saved_function(case, tmp_path):
 
     module = tf.Module()
     module.encode = tf.function(
-        lambda texts: tokenizer.encode(texts).to_tensor(PAD), input_signature=[tf.TensorSpec([None], tf.string)]
+        lambda texts: tokenizer.encode(texts).to_tensor(PAD),
+        input_signature=[tf.TensorSpec([None], tf.string)],
     )
     module.decode = tf.function(tokenizer.decode, input_signature=[tf.TensorSpec([None, None], tf.int32)])
     tf.saved_model.save(module, str(tmp_path / "saved"))

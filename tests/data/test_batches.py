@@ -67,7 +67,9 @@ def test_every_pair_once_in_each_epoch():
 
 
 def test_cut_at_the_bounds_without_end():
-    ((inputs, labels, weights),) = list(make(["abcabc", "ab"], ["0123", "01"], max_source_length=3, max_length=3))
+    ((inputs, labels, weights),) = list(
+        make(["abcabc", "ab"], ["0123", "01"], max_source_length=3, max_length=3)
+    )
     np.testing.assert_array_equal(inputs["source"], [[4, 5, 6], [4, 5, END]])
     np.testing.assert_array_equal(labels, [[4, 5, 6], [4, 5, END]])
     np.testing.assert_array_equal(inputs["target_ids"], [[START, 4, 5], [START, 4, 5]])
@@ -120,7 +122,12 @@ def test_pairs_that_are_not_parallel(sources, targets):
 def test_more_padding_changes_no_loss_and_no_metric():
     keras.utils.set_random_seed(0)
     model = RecurrentSeq2Seq(
-        SOURCE.vocab_size, TARGET.vocab_size, embedding_dim=4, encoder_units=4, decoder_units=4, attention_units=4
+        SOURCE.vocab_size,
+        TARGET.vocab_size,
+        embedding_dim=4,
+        encoder_units=4,
+        decoder_units=4,
+        attention_units=4,
     )
     compile_model(model, TrainingSettings(), steps=1)
     ((inputs, labels, weights),) = list(make(["abc", "a"], ["012", "4"]))

@@ -104,7 +104,10 @@ def test_tokens_of_no_probability(seed, width, dead):
 def test_own_length_decides():
     """Without a norm the short hypothesis wins, by the mean the long one: the order flips."""
     logits = by_prefix(
-        2, 4, {END: 1}, {(): {A: 0.6, B: 0.4}, (A,): {END: 0.4, A: 0.6}, (A, A): {A: 0.9, END: 0.1}, (B,): {END: 1}}
+        2,
+        4,
+        {END: 1},
+        {(): {A: 0.6, B: 0.4}, (A,): {END: 0.4, A: 0.6}, (A, A): {A: 0.9, END: 0.1}, (B,): {END: 1}},
     )
     assert search(logits, Beam(4), 4)[0].ids == (B, END)  # 0.4
     first = search(logits, Beam(4, 1.0, "power"), 4)[0]
@@ -155,7 +158,7 @@ def test_equal_scores_lower_hypothesis_then_lower_token():
     def run(source):
         return decode(model, source, Beam(4), max_length=3)
 
-    # step 1: END A B; step 2: of A: END A B, of B: END; step 3: of AA: END A B, of AB: END. By score: shorter first.
+    # Step 1: END, A, B. Step 2: of A: END, A, B; of B: END. Step 3: of AA: END, A, B; of AB: END.
     expected = [(END,), (A, END), (B, END), (A, A, END)]
     for runner in (run, tf.function(run), tf.function(run, jit_compile=True)):
         assert [h.ids for h in hypotheses(runner(tf.constant(ONE_SOURCE)))] == expected
@@ -181,7 +184,7 @@ def test_beams_swap_parents_after_one_has_finished():
     }
     logits = by_prefix(3, 5, {END: 1}, rows)
     for width in (2, 3, 4):
-        expected, gap = list_beam(logits[0], width, 5, 0.6)
+        expected, _ = list_beam(logits[0], width, 5, 0.6)
         found = search(logits, Beam(width, 0.6), 5)
         for hypothesis in found:
             assert hypothesis.score == pytest.approx(score_of(logits[0], hypothesis.ids), abs=1e-5)
@@ -192,7 +195,7 @@ def test_beams_swap_parents_after_one_has_finished():
 
 
 class SumOfTokens:
-    """Its state is the sum of the tokens so far, and so are its logits: a wrong parent gives a wrong score."""
+    """Its state is the sum of the tokens so far, which its logits depend on: a wrong parent shows."""
 
     vocab_size = 7
 
@@ -248,7 +251,13 @@ def test_search_stops_as_soon_as_nothing_can_change(strategy, max_length, steps)
 
 def test_search_does_not_stop_too_early():
     """A hypothesis that trails until the end becomes the best one by its length norm."""
-    rows = {(): {END: 0.5, A: 0.3, B: 0.2}, (B,): {A: 1}, (B, A): {A: 1}, (B, A, A): {A: 1}, (A,): {END: 0.9, A: 0.1}}
+    rows = {
+        (): {END: 0.5, A: 0.3, B: 0.2},
+        (B,): {A: 1},
+        (B, A): {A: 1},
+        (B, A, A): {A: 1},
+        (A,): {END: 0.9, A: 0.1},
+    }
     logits = by_prefix(2, 6, {END: 1}, rows)
     found = search(logits, Beam(3, 2.0, "power"), 6)
     assert found[0].ids == (B, A, A, A, END)

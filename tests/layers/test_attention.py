@@ -90,7 +90,9 @@ def test_a_memory_without_any_token_gives_zeros_and_finite_gradients(dtype):
 @pytest.mark.parametrize("dtype", ["float32", *HALVES])
 def test_softmax_selects_and_does_not_add(dtype):
     """Scores far below any large negative number that could be added, and scores near the end of the type."""
-    scores = tf.constant([[-40_000.0, 60_000.0, 3.0], [60_000.0, 60_000.0, -60_000.0], [1.0, 2.0, 3.0]], dtype)
+    scores = tf.constant(
+        [[-40_000.0, 60_000.0, 3.0], [60_000.0, 60_000.0, -60_000.0], [1.0, 2.0, 3.0]], dtype
+    )
     mask = tf.constant([[True, False, False], [True, True, True], [False, False, False]])
     weights = tf.cast(masked_softmax(scores, mask), tf.float32)
     np.testing.assert_array_equal(weights, [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 0]])
@@ -101,7 +103,9 @@ def test_softmax_equals_the_plain_one_where_all_may_be_seen():
     np.testing.assert_allclose(
         masked_softmax(scores, np.ones((4, 7), bool)), tf.nn.softmax(scores), atol=1e-6
     )
-    np.testing.assert_allclose(masked_softmax(scores, np.ones((1, 7), bool)), tf.nn.softmax(scores), atol=1e-6)
+    np.testing.assert_allclose(
+        masked_softmax(scores, np.ones((1, 7), bool)), tf.nn.softmax(scores), atol=1e-6
+    )
 
 
 def test_softmax_over_no_positions_at_all():

@@ -19,6 +19,8 @@ def test_equals_the_equation():
 def test_each_unit_is_the_larger_of_two():
     layer = MaxoutReadout(1, units=2)
     layer.build((None, 1))
-    layer.set_weights([np.array([[1.0, 2.0, -1.0, 5.0]]), np.zeros(4), np.array([[1.0], [10.0]]), np.zeros(1)])
+    layer.set_weights(
+        [np.array([[1.0, 2.0, -1.0, 5.0]]), np.zeros(4), np.array([[1.0], [10.0]]), np.zeros(1)]
+    )
 
     np.testing.assert_allclose(layer(np.array([[1.0], [-1.0]])), [[51.0], [-19.0]])

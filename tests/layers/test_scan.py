@@ -29,9 +29,10 @@ def test_states_after_each_step_keep_their_form():
 
 
 def test_length_unknown_until_run_and_empty_states():
-    traced = tf.function(lambda x: scan(add, begin(tf.shape(x)[1]), {"x": x}), input_signature=[
-        tf.TensorSpec([None, None], tf.float32)
-    ])
+    traced = tf.function(
+        lambda x: scan(add, begin(tf.shape(x)[1]), {"x": x}),
+        input_signature=[tf.TensorSpec([None, None], tf.float32)],
+    )
     for length, size in [(1, 2), (5, 2), (3, 0)]:
         x = tf.ones([length, size])
         np.testing.assert_array_equal(traced(x).total, np.cumsum(x.numpy(), axis=0))

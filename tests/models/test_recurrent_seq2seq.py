@@ -90,9 +90,7 @@ def test_learns_to_reverse():
     model = RecurrentSeq2Seq(
         3 + letters, 3 + letters, embedding_dim=16, encoder_units=16, decoder_units=32, attention_units=16
     )
-    model.compile(
-        keras.optimizers.Adam(0.01), keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    )
+    model.compile(keras.optimizers.Adam(0.01), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
     model.fit(
         {"source": source[train], "target_ids": target_ids[train]},
         labels[train],
@@ -101,6 +99,8 @@ def test_learns_to_reverse():
         verbose=0,
     )
     for strategy in (Greedy(), Beam(3)):
-        search = tf.function(lambda ids, strategy=strategy: decode(model, ids, strategy, max_length=length + 1))
+        search = tf.function(
+            lambda ids, strategy=strategy: decode(model, ids, strategy, max_length=length + 1)
+        )
         found = search(source[test]).token_ids[:, 0].numpy()
         assert (found == labels[test]).all(axis=1).mean() >= 0.99

@@ -13,7 +13,10 @@ def test_forms(form, expected):
 
 
 def test_of_any_shape():
-    assert normalize(tf.constant([["a", "b"], ["", " "]]), "NFC").numpy().tolist() == [[b"a", b"b"], [b"", b" "]]
+    assert normalize(tf.constant([["a", "b"], ["", " "]]), "NFC").numpy().tolist() == [
+        [b"a", b"b"],
+        [b"", b" "],
+    ]
     assert normalize(tf.constant([], tf.string), "NFC").shape == (0,)
 
 

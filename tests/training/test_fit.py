@@ -21,14 +21,25 @@ def data(seed):
 def train(settings, **kwargs):
     keras.utils.set_random_seed(settings.seed)
     model = RecurrentSeq2Seq(
-        8, 8, embedding_dim=8, encoder_units=8, decoder_units=8, attention_units=8, readout_units=8, dropout=0.1
+        8,
+        8,
+        embedding_dim=8,
+        encoder_units=8,
+        decoder_units=8,
+        attention_units=8,
+        readout_units=8,
+        dropout=0.1,
     )
     return model, fit(model, data(settings.seed), data(None), settings, **kwargs)
 
 
 @pytest.fixture(scope="module")
 def trained():
-    return train(TrainingSettings(epochs=4, learning_rate=0.02, seed=3))
+    epochs = []
+    callback = keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: epochs.append(epoch))
+    model, history = train(TrainingSettings(epochs=4, learning_rate=0.02, seed=3), callbacks=[callback])
+    assert epochs == [0, 1, 2, 3]
+    return model, history
 
 
 def test_the_loss_falls_and_is_recorded(trained):
@@ -41,7 +52,8 @@ def test_the_loss_falls_and_is_recorded(trained):
 def test_the_same_seed_gives_the_same_weights(trained):
     model, history = trained
     again, same = train(TrainingSettings(epochs=4, learning_rate=0.02, seed=3))
-    assert same == pytest.approx(history)
+    for name, values in history.items():
+        assert same[name] == pytest.approx(values, abs=1e-6)
     for weight, other in zip(model.get_weights(), again.get_weights(), strict=True):
         np.testing.assert_allclose(weight, other, atol=1e-6)
 
@@ -55,13 +67,6 @@ def test_learning_rate_falls_to_zero_over_all_steps(trained):
     assert float(schedule(20)) == pytest.approx(0, abs=1e-8)
 
 
-def test_callbacks_are_called():
-    seen = []
-    callback = keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: seen.append(epoch))
-    train(TrainingSettings(epochs=2), callbacks=[callback])
-    assert seen == [0, 1]
-
-
 class Constant(keras.Model):
     """Two logits that do not depend on the input, and nothing else."""
 
@@ -70,7 +75,7 @@ class Constant(keras.Model):
         self.logits = self.add_weight(shape=(2,), initializer="zeros", name="logits")
 
     def call(self, inputs):
-        return tf.zeros([*inputs.shape, 2]) + self.logits
+        return tf.zeros_like(inputs, tf.float32)[..., None] + self.logits
 
 
 def test_padding_weighs_nothing_in_loss_gradient_and_accuracy():

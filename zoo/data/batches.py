@@ -38,8 +38,8 @@ def batches(
         batch_size: B, number of pairs of a batch; the last of a bucket may be smaller.
         max_source_length: greatest number of source ids, END counted.
         max_length: greatest number of target ids, END counted.
-        seed: shuffles the pairs, anew in each epoch; the same seed gives the same order. None keeps the order
-            within a bucket.
+        seed: shuffles the pairs, anew in each epoch; the same seed gives the same order (TensorFlow's global
+            seed being the same, if it is set). None keeps the order within a bucket.
 
     Returns:
         A dataset of `({"source": (B, S), "target_ids": (B, T)}, labels (B, T), weights (B, T))`; ids int32,

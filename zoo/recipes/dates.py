@@ -13,7 +13,7 @@ __all__ = ["dates"]
 def dates() -> Recipe:
     """RNNsearch on characters, trained in two to three minutes on two cores.
 
-    One pass over many different texts, rather than more passes over fewer: the formats that it never saw need it.
+    One pass over many texts, rather than more passes over fewer: it answers formats that it never saw better.
     """
     return Recipe(
         name="dates",

@@ -1,0 +1,280 @@
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from zoo.decoders import Beam, Greedy
+from zoo.models import RecurrentSeq2Seq
+from zoo.predictor import Predictor
+from zoo.tokenizers import END, Characters
+
+LENGTH, SOURCE_LENGTH, WIDTH = 6, 12, 3
+TEXTS = [
+    "abc",
+    "",
+    "   ",
+    "a" * 2000,
+    "😀 👩\u200d👩\u200d👧",
+    b"ab\xc2",
+    "\u3000\t\r\n\v\x85\u2028",
+    "b\r\na",
+    "c\0c",
+    "\ufeff",
+    "bbbbbbbb",
+    b"\xff",
+    "cab cab",
+]
+BLANK = [1, 2, 6]
+
+
+@pytest.fixture(scope="module")
+def predictor():
+    """A model without training, its weights so large that answers differ and some reach the bound."""
+    source, target = Characters("abc \r\n"), Characters("xyz ")
+    keras.utils.set_random_seed(5)
+    model = RecurrentSeq2Seq(
+        source.vocab_size,
+        target.vocab_size,
+        embedding_dim=6,
+        encoder_units=6,
+        decoder_units=8,
+        attention_units=5,
+        readout_units=6,
+    )
+    model.set_weights([weight * 3 for weight in model.get_weights()])
+    model.readout.logits.bias.assign(
+        [0, 0, 0, 0, 1.5, 0, 0, 0]
+    )  # more spaces, so that answers begin with one
+    return Predictor(
+        model, source, target, beam=Beam(WIDTH, 0.6), max_source_length=SOURCE_LENGTH, max_length=LENGTH
+    )
+
+
+@pytest.fixture(scope="module")
+def ask(predictor):
+    """Signatures as an export has them: traced once, for a batch of any size."""
+    traced = {
+        name: tf.function(signature.function).get_concrete_function(**signature.inputs)
+        for name, signature in predictor.signatures().items()
+    }
+
+    def ask(name, *texts):
+        inputs = dict(zip(predictor.signatures()[name].inputs, texts, strict=True))
+        answers = traced[name](**{key: tf.constant(value, tf.string) for key, value in inputs.items()})
+        return {key: value.numpy() for key, value in answers.items()}
+
+    return ask
+
+
+def assert_equal_rows(answers, row, other_row, other=None):
+    """Texts and lengths equal, scores to 1e-5."""
+    for key, value in answers.items():
+        expected = (other or answers)[key][other_row]
+        if value.dtype == np.float32:
+            np.testing.assert_allclose(value[row], expected, atol=1e-5)
+        else:
+            np.testing.assert_array_equal(value[row], expected)
+
+
+@pytest.fixture(scope="module")
+def answers(ask):
+    return {name: ask(name, TEXTS) for name in ("serving_default", "greedy", "beam")}
+
+
+def test_signatures_are_the_public_contract(ask):
+    forms = {
+        name: {key: (value.dtype.name, value.shape) for key, value in ask(name, *texts).items()}
+        for name, texts in {
+            "serving_default": [["abc", "a"]],
+            "greedy": [["abc", "a"]],
+            "beam": [["abc", "a"]],
+            "score": [["abc", "a"], ["xy", ""]],
+            "align": [["abc", "a"], ["xy", "z"]],
+        }.items()
+    }
+    assert forms == {
+        "serving_default": {"text": ("object", (2,))},
+        "greedy": {"text": ("object", (2,)), "score": ("float32", (2,)), "length": ("int32", (2,))},
+        "beam": {
+            "text": ("object", (2, WIDTH)),
+            "score": ("float32", (2, WIDTH)),
+            "ranked_score": ("float32", (2, WIDTH)),
+            "length": ("int32", (2, WIDTH)),
+        },
+        "score": {
+            "score": ("float32", (2,)),
+            "tokens": ("object", (2, 3)),
+            "token_scores": ("float32", (2, 3)),
+        },
+        "align": {
+            "source_tokens": ("object", (2, 4)),
+            "target_tokens": ("object", (2, 3)),
+            "alignment": ("float32", (2, 3, 4)),
+        },
+    }
+
+
+def test_inputs_of_signatures_are_named_batches_of_strings(predictor):
+    for name, signature in predictor.signatures().items():
+        assert list(signature.inputs) == (["text", "target"] if name in ("score", "align") else ["text"])
+        for key, spec in signature.inputs.items():
+            assert (spec.name, spec.dtype, spec.shape.as_list()) == (key, tf.string, [None])
+
+
+def test_no_align_for_a_model_without_attention(predictor):
+    class Blind:
+        vocab_size = 8
+
+    assert "align" not in Predictor(Blind(), predictor.source, predictor.target).signatures()
+
+
+def test_empty_and_blank_texts_have_the_empty_answer(answers):
+    for row in BLANK:
+        assert answers["serving_default"]["text"][row] == b""
+        assert answers["greedy"]["text"][row] == b""
+        assert answers["greedy"]["length"][row] == 0
+        assert answers["beam"]["text"][row].tolist() == [b""] * WIDTH
+        assert answers["beam"]["length"][row].tolist() == [0] * WIDTH
+        np.testing.assert_array_equal(answers["beam"]["score"][row, 1:], [-1e9] * (WIDTH - 1))
+        assert answers["beam"]["score"][row, 0] > -1e3
+
+
+def test_other_texts_have_answers_of_their_own(answers):
+    others = [row for row in range(len(TEXTS)) if row not in BLANK]
+    beam = answers["beam"]
+    assert len({beam["text"][row].tobytes() for row in others}) > 1
+    assert (beam["score"][others] > -1e8).all()
+    assert (beam["length"][others] == LENGTH).any()
+    assert (beam["length"][others] < LENGTH).any()
+    for texts in (beam["text"].ravel(), answers["greedy"]["text"]):
+        for text in texts:
+            assert set(text.decode("utf-8")) <= set("xyz \ufffd")
+    for text, length in zip(beam["text"].ravel(), beam["length"].ravel(), strict=True):
+        assert len(text.decode("utf-8")) == length <= LENGTH
+
+
+def test_each_text_alone_as_in_any_batch(ask, answers):
+    order = [5, 12, 12, 3, 0, 1, 8, 4, 2]
+    for name, expected in answers.items():
+        for rows in [[row] for row in range(len(TEXTS))] + [order]:
+            found = ask(name, [TEXTS[row] for row in rows])
+            assert_equal_rows(found, slice(None), rows, expected)
+
+
+def test_serving_default_is_the_best_of_the_beam(answers):
+    np.testing.assert_array_equal(answers["serving_default"]["text"], answers["beam"]["text"][:, 0])
+    assert (np.diff(answers["beam"]["ranked_score"], axis=1) <= 0).all()
+
+
+def test_white_space_around_and_what_is_beyond_the_bound_do_not_matter(ask):
+    same = ["abc", "  abc", "abc\n", "\u00a0\v abc \x85\r\n"]
+    long = ["abc" * 4, "abc" * 4 + "b", "abc" * 700]
+    beam = ask("beam", same + long)
+    for rows in (range(1, 4), range(5, 7)):
+        for row in rows:
+            assert_equal_rows(beam, row, rows[0] - 1)
+    inside = ask("beam", ["a bc", "abc"])
+    assert inside["score"][0, 0] != inside["score"][1, 0]
+
+
+def test_invalid_bytes_are_read_as_unknown(ask):
+    beam = ask("beam", [b"ab\xc2", "ab\ufffd", "ab語"])
+    assert_equal_rows(beam, 1, 0)
+    assert_equal_rows(beam, 2, 0)
+
+
+@pytest.mark.parametrize("name", ["serving_default", "greedy", "beam", "score", "align"])
+def test_an_empty_batch(ask, name):
+    texts = [[], []] if name in ("score", "align") else [[]]
+    for value in ask(name, *texts).values():
+        assert value.shape[0] == 0
+
+
+def test_score_of_an_answer_is_the_score_of_the_search(ask, answers):
+    """Also of answers that the bound cut, and of those that begin or end with a space."""
+    beam = answers["beam"]
+    pairs = [(row, k) for row in range(len(TEXTS)) for k in range(WIDTH) if beam["score"][row, k] > -1e8]
+    texts, targets = [TEXTS[row] for row, _ in pairs], [beam["text"][pair] for pair in pairs]
+    assert any(target != target.strip() for target in targets)
+    scored = ask("score", texts, targets)
+    np.testing.assert_allclose(scored["score"], [beam["score"][pair] for pair in pairs], atol=1e-4)
+    greedy = ask("score", TEXTS, answers["greedy"]["text"])
+    np.testing.assert_allclose(greedy["score"], answers["greedy"]["score"], atol=1e-4)
+
+
+def test_score_token_by_token(ask):
+    scored = ask("score", ["abc", "", "abc", "abc"], ["xyz", "x", "", "xyzxyzxyz"])
+    tokens = [[token.decode() for token in row] for row in scored["tokens"]]
+    assert tokens == [
+        ["x", "y", "z", "</s>", "", ""],
+        ["x", "</s>", "", "", "", ""],
+        ["</s>", "", "", "", "", ""],
+        ["x", "y", "z", "x", "y", "z"],
+    ]
+    empty = scored["tokens"] == b""
+    assert (scored["token_scores"][empty] == 0).all()
+    assert (scored["token_scores"][~empty] < 0).all()
+    np.testing.assert_allclose(scored["token_scores"].sum(1), scored["score"], rtol=1e-5)
+    np.testing.assert_allclose(scored["token_scores"][0, :3], scored["token_scores"][3, :3], atol=1e-5)
+
+
+def test_score_equals_the_model(predictor, ask):
+    """Of one pair, token by token, from the model's own logits."""
+    source = [[*predictor.source.encode(["abc"]).to_list()[0], END]]
+    x, y = predictor.target.encode(["xy"]).to_list()[0]
+    log_probs = tf.nn.log_softmax(
+        predictor.model({"source": np.array(source), "target_ids": np.array([[1, x, y]])})
+    )
+    expected = [log_probs[0, 0, x], log_probs[0, 1, y], log_probs[0, 2, END]]
+    np.testing.assert_allclose(ask("score", ["abc"], ["xy"])["token_scores"], [expected], atol=1e-5)
+
+
+def test_alignment_of_given_targets(predictor, ask):
+    found = ask("align", ["abc", "", "c"], ["xy", "z", "xyzxyzxyz"])
+    assert [[t.decode() for t in row] for row in found["source_tokens"]] == [
+        ["a", "b", "c", "</s>"],
+        ["</s>", "", "", ""],
+        ["c", "</s>", "", ""],
+    ]
+    assert [[t.decode() for t in row] for row in found["target_tokens"]] == [
+        ["x", "y", "</s>", "", "", ""],
+        ["z", "</s>", "", "", "", ""],
+        ["x", "y", "z", "x", "y", "z"],
+    ]
+    there = (found["target_tokens"] != b"")[:, :, None] & (found["source_tokens"] != b"")[:, None, :]
+    assert (found["alignment"][~there] == 0).all()
+    np.testing.assert_allclose(found["alignment"].sum(2), found["target_tokens"] != b"", atol=1e-5)
+
+    source = [[*predictor.source.encode(["abc"]).to_list()[0], END]]
+    ids = [[1, *predictor.target.encode(["xy"]).to_list()[0]]]
+    expected = predictor.model.alignment(np.array(source), np.array(ids))
+    np.testing.assert_allclose(found["alignment"][0, :3], expected[0], atol=1e-5)
+
+
+def test_alignment_of_an_empty_target_is_that_of_the_greedy_answer(ask, answers):
+    texts = ["abc", "", "cab cab", "bbbbbbbb"]
+    greedy = ask("greedy", texts)
+    assert LENGTH in greedy["length"]
+    for blank in ("", " \n"):
+        found = ask("align", texts, [blank] * 4)
+        assert [b"".join(row).decode().removesuffix("</s>") for row in found["target_tokens"]] == [
+            text.decode().replace("\ufffd", "<unk>") for text in greedy["text"]
+        ]
+    mixed = ask("align", texts, ["x", "y", "", ""])
+    length = min(mixed["alignment"].shape[1], found["alignment"].shape[1])
+    np.testing.assert_allclose(mixed["alignment"][2:, :length], found["alignment"][2:, :length], atol=1e-5)
+    assert mixed["target_tokens"][0].tolist()[:2] == [b"x", b"</s>"]
+
+
+def test_strategies_can_be_chosen(predictor, answers):
+    found = predictor.answer(tf.constant(TEXTS[:2]), Greedy())
+    np.testing.assert_array_equal(found.text[:, 0], answers["greedy"]["text"][:2])
+    wide = predictor.answer(tf.constant(TEXTS[:2]), Beam(5))
+    assert wide.text.shape == wide.score.shape == wide.ranked_score.shape == wide.length.shape == (2, 5)
+
+
+def test_assets_are_the_vocabularies(predictor):
+    assert predictor.assets() == {
+        "source_vocabulary.json": predictor.source.describe(),
+        "target_vocabulary.json": predictor.target.describe(),
+    }
