@@ -1,25 +1,30 @@
 import json
 import os
+import platform
+import re
 import stat
 import sys
 import textwrap
 import threading
+import time
 
 import pytest
 from google.protobuf import text_format
 from tensorflow_serving.config.model_server_config_pb2 import ModelServerConfig
 from tiny_models import half_plus_two
 
+from zoo.serving import engines
 from zoo.serving.client import RestClient
 from zoo.serving.engines import ENGINES, IMAGE, choose, model_config, serve
 
 
 @pytest.fixture
 def path(tmp_path, monkeypatch):
-    """A folder that is the whole PATH, for programs to be put in."""
+    """A folder that is the whole PATH, for programs to be put in, on a machine that the image runs on."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     return folder
 
 
@@ -39,9 +44,16 @@ def put(folder, name, script):
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
 
 
+def wait_until(is_so):
+    deadline = time.monotonic() + 10
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 RECORDS_AND_ANSWERS = """
     import http.server, json, pathlib, re, sys
-    if sys.argv[1:] == ["info"]:
+    if sys.argv[1] in ("info", "rm"):
         sys.exit(0)
     arguments = " ".join(sys.argv[1:])
     config = re.search(r"--model_config_file=(\\S+)", arguments)[1]
@@ -61,9 +73,13 @@ RECORDS_AND_ANSWERS = """
 """
 
 
-def test_an_engine_can_be_asked_for():
-    for engine in ENGINES:
-        assert choose(engine) == (engine, "it was asked for")
+OPEN = "it listens on all addresses of this machine"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_engine_can_be_asked_for(engine):
+    note = f"; {OPEN}" if engine == "tensorflow_model_server" else ""
+    assert choose(engine) == (engine, f"it was asked for{note}")
 
 
 def test_an_engine_that_is_none():
@@ -76,13 +92,24 @@ def test_tensorflow_model_server_comes_first(path):
     put(path, "docker", "")
     assert choose() == (
         "tensorflow_model_server",
-        f"it is installed, as {path / 'tensorflow_model_server'}",
+        f"it is installed, as {path / 'tensorflow_model_server'}; {OPEN}",
     )
 
 
 def test_docker_comes_second_if_its_engine_answers(path):
     put(path, "docker", "import sys; sys.exit(sys.argv[1:] != ['info'])")
-    assert choose().engine == "docker"
+    assert choose() == ("docker", "tensorflow_model_server is not on PATH, and a Docker engine answers")
+
+
+@pytest.mark.parametrize(("machine", "engine"), [("AMD64", "docker"), ("arm64", "embedded")])
+def test_docker_is_chosen_only_where_the_image_runs(path, monkeypatch, machine, engine):
+    put(path, "docker", "")
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    assert choose().engine == engine
+    assert engine == "docker" or choose().reason == (
+        f"tensorflow_model_server is not on PATH, and {IMAGE} runs on x86_64 alone, not on arm64"
+    )
+    assert choose("docker").engine == "docker"
 
 
 def test_the_embedded_server_comes_last(path):
@@ -90,7 +117,7 @@ def test_the_embedded_server_comes_last(path):
     put(path, "docker", "import sys; sys.exit(1)")
     engine, reason = choose()
     assert engine == "embedded"
-    assert reason == "neither tensorflow_model_server nor a Docker engine is to be found"
+    assert reason == "tensorflow_model_server is not on PATH, and no Docker engine answers"
 
 
 def parsed(text):
@@ -141,9 +168,11 @@ def test_serve_runs_docker(path, models):
         record = json.loads((path / "docker.json").read_text())
         grpc_port = running.grpc_target.rpartition(":")[2]
         rest_port = running.rest_url.rpartition(":")[2]
-        scratch = record["arguments"][10].removesuffix(":/config:ro")
+        scratch = record["arguments"][12].removesuffix(":/config:ro")
+        name = record["arguments"][4]
+        assert re.fullmatch(r"zoo-serving-\w+", name)
         assert record["arguments"] == [
-            *("run", "--rm", "--init"),
+            *("run", "--rm", "--init", "--name", name),
             *("-p", f"127.0.0.1:{grpc_port}:8500", "-p", f"127.0.0.1:{rest_port}:8501"),
             *("-v", f"{models / 'half'}:/models/half:ro", "-v", f"{scratch}:/config:ro"),
             *("--entrypoint", "tensorflow_model_server", IMAGE),
@@ -151,6 +180,109 @@ def test_serve_runs_docker(path, models):
         ]
         assert parsed(record["config"])["half"].base_path == "/models/half"
     assert IMAGE == "tensorflow/serving:2.20.0"
+
+
+def test_serve_says_that_tensorflow_model_server_is_open_to_the_network(path, models, caplog):
+    put(path, "tensorflow_model_server", RECORDS_AND_ANSWERS)
+    with serve(models, grpc_port=0, rest_port=0) as running:
+        assert running.reason.endswith(OPEN)
+        assert OPEN in caplog.text
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_host_that_is_given_is_kept(path, models, host):
+    put(path, "tensorflow_model_server", RECORDS_AND_ANSWERS)
+    with serve(models, host=host, grpc_port=0, rest_port=0) as running:
+        assert running.engine == "embedded"
+        assert running.reason == (
+            f"tensorflow_model_server cannot keep to {host}, and no Docker engine answers"
+        )
+    assert not (path / "tensorflow_model_server.json").exists()
+
+
+def test_tensorflow_model_server_refuses_a_host_that_it_cannot_keep(path, models):
+    put(path, "tensorflow_model_server", RECORDS_AND_ANSWERS)
+    with pytest.raises(ValueError, match=r"cannot keep to 127.0.0.1: .*host 0\.0\.0\.0"):
+        serve(models, engine="tensorflow_model_server", host="127.0.0.1", grpc_port=0, rest_port=0)
+    assert not (path / "tensorflow_model_server.json").exists()
+
+
+@pytest.fixture
+def available(monkeypatch):
+    """Every server counts as available at once: for addresses that this machine may not have."""
+
+    class Available(RestClient):
+        def is_available(self):
+            return True
+
+    monkeypatch.setattr(engines, "RestClient", Available)
+
+
+@pytest.mark.parametrize("engine", ["auto", "tensorflow_model_server"])
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_tensorflow_model_server_serves_all_addresses(path, models, available, engine, host):
+    put(path, "tensorflow_model_server", "import time; time.sleep(60)")
+    with serve(models, engine=engine, host=host, grpc_port=18500, rest_port=18501) as running:
+        assert running.engine == "tensorflow_model_server"
+        # Its gRPC listens on IPv4 alone.
+        assert (running.rest_url, running.grpc_target) == ("http://127.0.0.1:18501", "127.0.0.1:18500")
+
+
+@pytest.mark.parametrize(
+    ("host", "published", "reachable"),
+    [
+        ("0.0.0.0", "0.0.0.0", "127.0.0.1"),
+        ("10.0.0.7", "10.0.0.7", "10.0.0.7"),
+        ("::1", "[::1]", "[::1]"),
+        ("::", "[::]", "[::1]"),
+        ("fd00::7", "[fd00::7]", "[fd00::7]"),
+    ],
+)
+def test_docker_keeps_to_a_host(path, models, available, host, published, reachable):
+    put(
+        path,
+        "docker",
+        """
+        import pathlib, sys, time
+        if sys.argv[1] == "run":
+            record = pathlib.Path(__file__).with_suffix(".txt")
+            record.with_suffix(".new").write_text(" ".join(sys.argv))
+            record.with_suffix(".new").rename(record)
+            time.sleep(60)
+        """,
+    )
+    with serve(models, engine="docker", host=host, grpc_port=18500, rest_port=18501) as running:
+        assert running.rest_url == f"http://{reachable}:18501"
+        assert running.grpc_target == f"{reachable}:18500"
+        record = path / "docker.txt"
+        wait_until(record.exists)
+        assert f"-p {published}:18500:8500 -p {published}:18501:8501" in record.read_text()
+
+
+@pytest.mark.parametrize("client", ["time.sleep(60)", "os.kill(os.getpid(), signal.SIGKILL)"])
+def test_no_container_survives_its_server(path, models, available, monkeypatch, client):
+    """Neither where Docker's client ignores the end that it is asked for, nor where it was killed before."""
+    monkeypatch.setattr(engines, "_STOP_SECONDS", 0.1)
+    put(
+        path,
+        "docker",
+        f"""
+        import os, pathlib, signal, sys, time
+        here = pathlib.Path(__file__).parent
+        if sys.argv[1] == "run":
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            (here / "started.new").write_text(sys.argv[sys.argv.index("--name") + 1])
+            (here / "started.new").rename(here / "started")
+            {client}
+        if sys.argv[1:3] == ["rm", "--force"]:
+            (here / "removed").write_text(" ".join(sys.argv[3:]))
+        """,
+    )
+    with serve(models, engine="docker", grpc_port=0, rest_port=0) as running:
+        wait_until((path / "started").exists)
+        if "SIGKILL" in client:
+            running.wait()
+    assert (path / "removed").read_text() == (path / "started").read_text()
 
 
 def test_an_engine_that_does_not_start_shows_the_end_of_its_log(path, models):

@@ -77,7 +77,8 @@ class Layout:
                 grown = probe.recording.counts.get(place, 0)
                 if grown == count:
                     continue
-                if label is not None or grown - count != probe.growth or count != self.sizes[probe.label]:
+                expected = (self.sizes[probe.label], probe.growth)
+                if label is not None or probe.label == BATCH or (count, grown - count) != expected:
                     return None
                 label = probe.label
             lengths = [i for i in self.guessed if i != BATCH and count == self.sizes[i] > 1]
@@ -201,8 +202,14 @@ def difference(
     Returns:
         None if there is nothing to compare.
     """
-    found = [_difference(layout, moment, trial, tolerance, chosen) for chosen in views(layout, moment, strict)]
-    return min((one for one in found if one is not None), default=None)
+    nearest = None
+    for chosen in views(layout, moment, strict):
+        found = _difference(layout, moment, trial, tolerance, chosen)
+        if found is not None and (nearest is None or found < nearest):
+            nearest = found
+        if nearest is not None and nearest.excess == 0:
+            break
+    return nearest
 
 
 def _difference(

@@ -145,7 +145,9 @@ def mask_of(tensor: tf.Tensor) -> tf.Tensor | None:
 
 
 def _tensors(structure: Any) -> list[tf.Tensor]:
-    return [leaf for leaf in tree.flatten(structure) if isinstance(leaf, tf.Tensor)]
+    """Those that hold numbers."""
+    leaves = [leaf for leaf in tree.flatten(structure) if isinstance(leaf, tf.Tensor)]
+    return [leaf for leaf in leaves if leaf.dtype.is_floating or leaf.dtype.is_integer or leaf.dtype.is_bool]
 
 
 def _inputs_among(tensors: list[tf.Tensor], arrays: tuple[np.ndarray, ...]) -> set[int]:

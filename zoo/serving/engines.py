@@ -3,10 +3,16 @@
 with serve(Path("saved_models")) as running:
     print(running.engine, running.reason, running.rest_url)
     running.wait()
+
+`tensorflow_model_server` has no flag for the address: it listens on all of them. A host that is given is kept
+all the same: `auto` then passes over it, and it is refused where it was asked for by name, unless the host means
+all addresses. Where no host is given, `auto` takes it, being what production runs, and the reason says that it
+is open to the network; the other engines then listen on this machine alone.
 """
 
 import contextlib
 import logging
+import platform
 import shutil
 import signal
 import socket
@@ -24,6 +30,7 @@ from google.protobuf import text_format
 from tensorflow_serving.config.model_server_config_pb2 import ModelServerConfig
 
 from zoo.serving.folders import BrokenVersionError, check, find_models, find_versions
+from zoo.serving.ports import bracketed
 from zoo.serving.rest_client import RestClient
 from zoo.serving.server import Server
 
@@ -34,11 +41,16 @@ _log = logging.getLogger(__name__)
 IMAGE = "tensorflow/serving:2.20.0"
 """The image that exports are made for."""
 
+_IMAGE_MACHINES = ("x86_64", "amd64")
 _BINARY = "tensorflow_model_server"
 _CONFIG = "models.config"
 _START_SECONDS = 600.0
 """Long, since Docker may have to fetch the image first."""
 _STOP_SECONDS = 15.0
+_DOCKER_SECONDS = 10.0
+_THIS_MACHINE = "127.0.0.1"
+_ALL_ADDRESSES = ("0.0.0.0", "::")
+_OPEN = "it listens on all addresses of this machine"
 
 
 class Choice(NamedTuple):
@@ -90,7 +102,7 @@ def serve(
     models_folder: Path,
     *,
     engine: str = "auto",
-    host: str = "127.0.0.1",
+    host: str | None = None,
     grpc_port: int = 8500,
     rest_port: int = 8501,
     names: Collection[str] | None = None,
@@ -100,19 +112,22 @@ def serve(
     Args:
         models_folder: holds `NAME/VERSION/` folders.
         engine: `auto` or a key of `ENGINES`.
-        host: the address to listen on. A `tensorflow_model_server` on this machine listens on all of them.
+        host: the address to listen on, and on no other; `0.0.0.0` and `::` mean all. None: this machine
+            alone, or all where the engine is `tensorflow_model_server`.
         grpc_port, rest_port: 0 picks a free one.
         names: the models to serve; None serves all.
 
     Raises:
-        ValueError: the engine or a model is unknown, or a model has no version that can be served.
+        ValueError: the engine or a model is unknown, a model has no version that can be served, or the engine
+            that was asked for cannot keep to the host.
         OSError: a port is taken.
         RuntimeError: the engine did not start; the message holds the end of its log.
     """
-    choice = choose(engine)
+    choice = _keep_to(host, choose(engine), engine)
     models = _pick(Path(models_folder).resolve(), names)
     _log.info("serving %s with %s: %s", ", ".join(models), choice.engine, choice.reason)
-    place = _Place(host, grpc_port or _free_port(host), rest_port or _free_port(host))
+    address = host or _THIS_MACHINE
+    place = _Place(address, grpc_port or _free_port(address), rest_port or _free_port(address))
     return ENGINES[choice.engine](choice, models, place)
 
 
@@ -122,15 +137,40 @@ def choose(engine: str = "auto") -> Choice:
     Raises:
         ValueError: there is no engine of that name.
     """
+    if engine == _BINARY:
+        return Choice(_BINARY, f"it was asked for; {_OPEN}")
     if engine in ENGINES:
         return Choice(engine, "it was asked for")
     if engine != "auto":
         raise ValueError(f"unknown engine {engine!r}: expected auto, {', '.join(ENGINES)}")
     if binary := shutil.which(_BINARY):
-        return Choice(_BINARY, f"it is installed, as {binary}")
-    if _docker_answers():
-        return Choice("docker", f"{_BINARY} is not on PATH, and a Docker engine answers")
-    return Choice("embedded", f"neither {_BINARY} nor a Docker engine is to be found")
+        return Choice(_BINARY, f"it is installed, as {binary}; {_OPEN}")
+    return _next_best(f"{_BINARY} is not on PATH")
+
+
+def _next_best(why: str) -> Choice:
+    """The engine to use where `tensorflow_model_server` is not, and why it is not."""
+    machine = platform.machine()
+    if machine.lower() not in _IMAGE_MACHINES:
+        return Choice("embedded", f"{why}, and {IMAGE} runs on x86_64 alone, not on {machine}")
+    if not _docker("info"):
+        return Choice("embedded", f"{why}, and no Docker engine answers")
+    return Choice("docker", f"{why}, and a Docker engine answers")
+
+
+def _keep_to(host: str | None, choice: Choice, engine: str) -> Choice:
+    """The choice, or the next best where it would listen on more than the host that was given."""
+    if choice.engine != _BINARY or host in _ALL_ADDRESSES:
+        return choice
+    if host is None:
+        _log.warning("%s: %s; give a host to have it kept", _BINARY, _OPEN)
+        return choice
+    if engine == _BINARY:
+        raise ValueError(
+            f"{_BINARY} cannot keep to {host}: {_OPEN}. Give host 0.0.0.0 to agree to that, or choose docker or "
+            "embedded, which keep to a host"
+        )
+    return _next_best(f"{_BINARY} cannot keep to {host}")
 
 
 def model_config(models: Mapping[str, Path], *, at: Path | None = None) -> str:
@@ -173,7 +213,7 @@ class _Place(NamedTuple):
 
     @property
     def _reachable(self) -> str:
-        return {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self.host, self.host)
+        return bracketed({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host))
 
 
 def _serve_embedded(choice: Choice, models: Mapping[str, Path], place: _Place) -> Running:
@@ -189,20 +229,28 @@ def _serve_binary(choice: Choice, models: Mapping[str, Path], place: _Place) -> 
         f"--rest_api_port={place.rest_port}",
         f"--model_config_file={scratch / _CONFIG}",
     ]
-    return _run(choice, command, models, place, scratch)
+    # Its gRPC listens on all addresses of IPv4, whatever the host.
+    return _run(choice, command, models, place._replace(host=_THIS_MACHINE), scratch, _end)
 
 
 def _serve_docker(choice: Choice, models: Mapping[str, Path], place: _Place) -> Running:
     scratch = _scratch(model_config(models, at=Path("/models")))
     volumes = [f"{path}:/models/{name}:ro" for name, path in models.items()]
+    name, host = scratch.name, bracketed(place.host)
     command = [
-        *("docker", "run", "--rm", "--init"),
-        *("-p", f"{place.host}:{place.grpc_port}:8500", "-p", f"{place.host}:{place.rest_port}:8501"),
+        *("docker", "run", "--rm", "--init", "--name", name),
+        *("-p", f"{host}:{place.grpc_port}:8500", "-p", f"{host}:{place.rest_port}:8501"),
         *(part for volume in (*volumes, f"{scratch}:/config:ro") for part in ("-v", volume)),
         *("--entrypoint", _BINARY, IMAGE),
         *("--port=8500", "--rest_api_port=8501", f"--model_config_file=/config/{_CONFIG}"),
     ]
-    return _run(choice, command, models, place, scratch)
+
+    def end(process: subprocess.Popen) -> None:
+        # Where Docker's client is killed, by us or before, its container runs on.
+        _end(process)
+        _docker("rm", "--force", name)
+
+    return _run(choice, command, models, place, scratch, end)
 
 
 ENGINES: Mapping[str, Callable[[Choice, Mapping[str, Path], _Place], Running]] = {
@@ -222,16 +270,21 @@ def _scratch(config: str) -> Path:
 
 
 def _run(
-    choice: Choice, command: list[str], models: Mapping[str, Path], place: _Place, scratch: Path
+    choice: Choice,
+    command: list[str],
+    models: Mapping[str, Path],
+    place: _Place,
+    scratch: Path,
+    end: Callable[[subprocess.Popen], None],
 ) -> Running:
-    """Start a command and wait until every model is available."""
+    """Start a command and wait until every model is available; `end` ends what it started."""
     log = scratch / "server.log"
     _log.info("running %s; its log is %s", " ".join(command), log)
     with log.open("wb") as stream:
         process = subprocess.Popen(command, stdout=stream, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
 
     def stop() -> None:
-        _end(process)
+        end(process)
         shutil.rmtree(scratch, ignore_errors=True)
 
     try:
@@ -291,12 +344,12 @@ def _best_version(name: str, base_path: Path) -> tuple[int, bool]:
     raise ValueError(f"model {name!r} has no version that can be served: {' '.join(reasons)}")
 
 
-def _docker_answers() -> bool:
-    docker = shutil.which("docker")
-    if not docker:
-        return False
+def _docker(*arguments: str) -> bool:
+    """Whether there is a Docker engine that does as it is told."""
+    command = ["docker", *arguments]
     try:
-        return subprocess.run([docker, "info"], capture_output=True, timeout=10, check=False).returncode == 0
+        done = subprocess.run(command, capture_output=True, timeout=_DOCKER_SECONDS, check=False)
+        return done.returncode == 0
     except (OSError, subprocess.TimeoutExpired):
         return False
 

@@ -1,0 +1,106 @@
+"""The embedded server gives the answers that a real TensorFlow Serving gave to the same requests.
+
+`rest_golden.json` holds them. What differs is listed in `differences.json` with its reason; a listed case that
+agrees after all, or an unlisted one that does not, fails.
+"""
+
+import http.client
+import json
+import re
+from pathlib import Path
+
+import pytest
+from golden_models import write
+from golden_replay import ask, difference
+
+from zoo.serving.configs import read_file
+from zoo.serving.flags import read
+from zoo.serving.server import Server
+
+HERE = Path(__file__).parent
+GOLDEN = json.loads((HERE / "rest_golden.json").read_text(encoding="utf-8"))
+DIFFERENCES = json.loads((HERE / "differences.json").read_text(encoding="utf-8"))
+LEFT_TO_THE_REAL_SERVER = re.compile(":(classify|regress)$")
+SHARE = 0.95
+
+
+def is_left(case):
+    return LEFT_TO_THE_REAL_SERVER.search(case["path"]) is not None
+
+
+ANSWERED = [case for case in GOLDEN["cases"] if not is_left(case)]
+LEFT = [case for case in GOLDEN["cases"] if is_left(case)]
+
+
+def by_setup(cases):
+    """Cases as parameters, those of a setup one after another: their server is started once."""
+    return [
+        pytest.param(case["setup"], case, id=case["id"])
+        for setup in GOLDEN["setups"]
+        for case in cases
+        if case["setup"] == setup
+    ]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("golden")
+    write(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def port(models, request):
+    """The REST port of a server that was started with the flags of a setup."""
+    words = re.findall(r"--\S+", f"{GOLDEN['setups']['default']} {GOLDEN['setups'][request.param]}")
+    line = read([word.replace("FOLDER", str(models)).replace("PORT", "0") for word in words])
+    assert not (line.without_effect or line.unknown)
+    configs = read_file(Path(line.flags.model_config_file))
+    asked = {case["model"] for case in GOLDEN["cases"] if case["setup"] == request.param}
+    served = {name: config for name, config in configs.items() if name in asked}
+    with Server(served, grpc_port=None, rest_port=0, settings=line.flags) as server:
+        yield server.rest_port
+
+
+def what_differs(case, port):
+    """The first difference, and the status of ours; None for a status where there was no answer."""
+    try:
+        answers = ask(case, port)
+    except (OSError, http.client.HTTPException) as error:
+        return f"no answer: {error!r}", None
+    found = [problem for answer in answers if (problem := difference(case, answer))]
+    return (found[0] if found else None), answers[0].status
+
+
+@pytest.mark.parametrize(
+    ("port", "case"),
+    by_setup([case for case in ANSWERED if case["id"] not in DIFFERENCES]),
+    indirect=["port"],
+)
+def test_the_answer_is_the_real_server_s(port, case):
+    problem, _ = what_differs(case, port)
+    assert problem is None
+
+
+@pytest.mark.parametrize(
+    ("port", "case"), by_setup([case for case in ANSWERED if case["id"] in DIFFERENCES]), indirect=["port"]
+)
+def test_a_listed_difference_is_still_one(port, case):
+    """Its status agrees nevertheless, unless the list says what ours is."""
+    problem, status = what_differs(case, port)
+    assert problem, f"take {case['id']} out of differences.json: it agrees"
+    assert status == DIFFERENCES[case["id"]].get("status", case["status"])
+
+
+@pytest.mark.parametrize(("port", "case"), by_setup(LEFT), indirect=["port"])
+def test_classify_and_regress_are_left_to_the_real_server(port, case):
+    (answer,) = ask(case, port)
+    assert answer.status == 501
+    assert "left to TensorFlow Serving" in json.loads(answer.body)["error"]
+
+
+def test_nearly_all_answers_agree_and_what_differs_has_a_reason():
+    known = {case["id"] for case in ANSWERED}
+    assert DIFFERENCES.keys() <= known
+    assert all(entry["reason"] for entry in DIFFERENCES.values())
+    assert len(DIFFERENCES) <= (1 - SHARE) * len(ANSWERED)
