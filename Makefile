@@ -1,6 +1,6 @@
 # Each target makes the virtual environment that it needs, and again when pyproject.toml has changed.
 
-# Any Python from 3.10 to 3.13: make demo PYTHON=python3.12
+# Any Python from 3.11 to 3.13: make demo PYTHON=python3.12
 PYTHON ?= python3
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
@@ -69,8 +69,8 @@ clean:  ## Remove environments and build outputs; trained and exported models st
 
 # setuptools packs what an earlier build left in build/lib, even what the sources no longer have.
 define make_environment
-	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' || { \
-		echo "make: $(PYTHON) must be Python 3.10 to 3.13 with the modules venv and ensurepip" \
+	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || { \
+		echo "make: $(PYTHON) must be Python 3.11 to 3.13 with the modules venv and ensurepip" \
 			"(on Debian and Ubuntu: apt-get install python3-venv)." \
 			"Name another one with: make $(MAKECMDGOALS) PYTHON=python3.11" >&2; exit 1; }
 	@rm -rf build/lib

@@ -38,3 +38,22 @@ def maxout_readout(inputs, pairs_kernel, pairs_bias, kernel, bias):
     both = inputs @ pairs_kernel + pairs_bias
     first, second = np.split(both, 2, axis=-1)
     return np.maximum(first, second) @ kernel + bias
+
+
+def sinusoidal_position(t, width, base=10_000):
+    """Vaswani et al. (2017), section 3.5: what position t adds, (D,)."""
+    added = np.zeros(width)
+    for i in range(width // 2):
+        added[2 * i] = np.sin(t / base ** (2 * i / width))
+        added[2 * i + 1] = np.cos(t / base ** (2 * i / width))
+    return added
+
+
+def rotary_matrix(t, width, base=10_000):
+    """Su et al. (2021), equation 15: the matrix that turns a query or key at position t, (D, D)."""
+    matrix = np.zeros((width, width))
+    for i in range(width // 2):
+        angle = t * base ** (-2 * i / width)
+        cosine, sine = np.cos(angle), np.sin(angle)
+        matrix[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = [[cosine, -sine], [sine, cosine]]
+    return matrix

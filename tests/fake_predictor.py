@@ -16,7 +16,6 @@ CARD = Card(
     licence="CC0",
     metrics={"exact_match": 1.0},
     notes=("Made for tests.",),
-    tokenizers={"source": {"level": "characters"}},
 )
 
 QUESTIONS = ("hello", "Straße 7", "a somewhat longer question, with commas")

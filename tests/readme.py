@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import typer
 
 USAGE_ERROR = typer.BadParameter.__base__
-"""Typer has brought a click of its own since 0.20, and took the installed one before."""
+"""Of the click that Typer uses: some releases bring their own, others take the installed one."""
 
 FENCED = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 A_COMMAND = re.compile(r"(?:\.venv/bin/|python -m )?((?:zoo|make)(?: .*)?)")

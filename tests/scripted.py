@@ -104,7 +104,11 @@ def norm(count, penalty, kind):
 
 def score_of(logits, ids):
     """Sum of log probabilities of ids, from one table (nodes, V)."""
-    table = log_probabilities(logits)
+    return total_of(log_probabilities(logits), ids)
+
+
+def total_of(table, ids):
+    """The same, from log probabilities."""
     letters, node, total = table.shape[1] - FIRST, 0, 0.0
     for token in ids:
         total += table[min(node, len(table) - 1), token]
@@ -114,12 +118,11 @@ def score_of(logits, ids):
 
 def every_sequence(logits, max_length, penalty=0.0, kind="wu"):
     """All that may be answered, best first: with END, or cut at `max_length` letters."""
-    letters = range(FIRST, logits.shape[1])
-    found = []
+    table, letters, found = log_probabilities(logits), range(FIRST, logits.shape[1]), []
     for count in range(max_length + 1):
         for letters_of_it in itertools.product(letters, repeat=count):
             ids = letters_of_it if count == max_length else (*letters_of_it, END)
-            score = score_of(logits, ids)
+            score = total_of(table, ids)
             if score > -math.inf:
                 found.append(Hypothesis(ids, score, score / norm(len(ids), penalty, kind)))
     return sorted(found, key=lambda hypothesis: -hypothesis.ranked)
@@ -138,13 +141,13 @@ def list_beam(logits, width, max_length, penalty=0.0, kind="wu"):
     for _ in range(max_length):
         candidates = []
         for ids in live:
-            candidates += [(score_of(logits, (*ids, token)), (*ids, token)) for token in tokens]
+            candidates += [(total_of(table, (*ids, token)), (*ids, token)) for token in tokens]
         candidates = sorted((c for c in candidates if c[0] > -math.inf), key=lambda c: -c[0])
         for better, worse in itertools.pairwise(candidates[: width + 1]):
             gap = min(gap, better[0] - worse[0])
         finished += [ids for _, ids in candidates[:width] if ids[-1] == END]
         live = [ids for _, ids in candidates[:width] if ids[-1] != END]
-    scores = [(score_of(logits, ids), ids) for ids in finished + live]
+    scores = [(total_of(table, ids), ids) for ids in finished + live]
     ranked = [Hypothesis(ids, score, score / norm(len(ids), penalty, kind)) for score, ids in scores]
     ranked.sort(key=lambda hypothesis: -hypothesis.ranked)
     for better, worse in itertools.pairwise(ranked[: width + 1]):

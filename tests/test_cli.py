@@ -8,7 +8,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from zoo import cli
-from zoo.recipes import Evaluation
+from zoo.runs import Evaluation
 from zoo.serving.client import Hypothesis
 from zoo.tables import Answered, answers_table, evaluation_table
 

@@ -5,7 +5,7 @@ from rich.console import Console
 
 from zoo import demo
 from zoo.demo import DemoError
-from zoo.recipes import Evaluation
+from zoo.runs import Evaluation
 from zoo.serving.client import Hypothesis
 
 

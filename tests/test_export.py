@@ -68,6 +68,28 @@ def test_an_export_is_published_and_nothing_else_is_left(published):
     assert stat.S_IMODE(published.stat().st_mode) == 0o755
 
 
+def test_servers_that_run_as_other_users_can_read_all_of_it(tmp_path, verified):
+    former = os.umask(0o077)
+    try:
+        path = write_small(tmp_path / "models")
+    finally:
+        os.umask(former)
+    modes = {
+        entry.relative_to(path.parent).as_posix(): stat.S_IMODE(entry.stat().st_mode)
+        for entry in (path.parent, path, *path.rglob("*"))
+    }
+    folders = {".", "1", "1/variables", "1/assets", "1/assets.extra"} & modes.keys()
+    assert {"1/saved_model.pb", "1/variables/variables.index", "1/assets.extra/zoo.json"} <= modes.keys()
+    assert modes == {name: 0o755 if name in folders else 0o644 for name in modes}
+
+
+def test_a_folder_of_models_that_was_made_private_stays_so(tmp_path, verified):
+    (tmp_path / "shout").mkdir()
+    (tmp_path / "shout").chmod(0o700)
+    write_small(tmp_path)
+    assert stat.S_IMODE((tmp_path / "shout").stat().st_mode) == 0o700
+
+
 def test_signatures_have_the_names_that_were_asked_for(published):
     loaded = tf.saved_model.load(str(published))
     assert set(loaded.signatures) == SIGNATURES

@@ -197,9 +197,9 @@ def test_score_of_an_answer_is_the_score_of_the_search(ask, answers):
     texts, targets = [TEXTS[row] for row, _ in pairs], [beam["text"][pair] for pair in pairs]
     assert any(target != target.strip() for target in targets)
     scored = ask("score", texts, targets)
-    np.testing.assert_allclose(scored["score"], [beam["score"][pair] for pair in pairs], atol=1e-4)
+    np.testing.assert_allclose(scored["score"], [beam["score"][pair] for pair in pairs], atol=1e-5)
     greedy = ask("score", TEXTS, answers["greedy"]["text"])
-    np.testing.assert_allclose(greedy["score"], answers["greedy"]["score"], atol=1e-4)
+    np.testing.assert_allclose(greedy["score"], answers["greedy"]["score"], atol=1e-5)
 
 
 def test_score_token_by_token(ask):
@@ -255,11 +255,10 @@ def test_alignment_of_an_empty_target_is_that_of_the_greedy_answer(ask, answers)
     texts = ["abc", "", "cab cab", "bbbbbbbb"]
     greedy = ask("greedy", texts)
     assert LENGTH in greedy["length"]
-    for blank in ("", " \n"):
-        found = ask("align", texts, [blank] * 4)
-        assert [b"".join(row).decode().removesuffix("</s>") for row in found["target_tokens"]] == [
-            text.decode().replace("\ufffd", "<unk>") for text in greedy["text"]
-        ]
+    found = ask("align", texts, [""] * 4)
+    assert [b"".join(row).decode().removesuffix("</s>") for row in found["target_tokens"]] == [
+        text.decode().replace("\ufffd", "<unk>") for text in greedy["text"]
+    ]
     mixed = ask("align", texts, ["x", "y", "", ""])
     length = min(mixed["alignment"].shape[1], found["alignment"].shape[1])
     np.testing.assert_allclose(mixed["alignment"][2:, :length], found["alignment"][2:, :length], atol=1e-5)

@@ -13,6 +13,7 @@ text again. Each part has its own package, which knows nothing of the others tha
     zoo.serving                 a server, and clients for REST and gRPC
     zoo.plots                   where a model looked
     zoo.recipes                 all of the above, chosen so that it works: begin here
+    zoo.runs                    recipes trained, evaluated and exported
 
 `import zoo` imports none of them. They are imported when they are first used, as `zoo.plots` or by
 `import zoo.plots`, so a client runs where TensorFlow is not installed.
@@ -32,6 +33,7 @@ __all__ = [
     "plots",
     "predictor",
     "recipes",
+    "runs",
     "serving",
     "tasks",
     "tokenizers",

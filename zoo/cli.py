@@ -1,7 +1,7 @@
 """The command line: one short function for each verb. `zoo VERB --help` explains."""
 
 import os
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -16,10 +16,10 @@ app = typer.Typer(
     rich_markup_mode="rich",
     help="Train, export, serve and ask sequence models.",
 )
-console = Console()
+console = Console(markup=False)
 
 RecipeName = Annotated[str, typer.Argument(help="Name of a recipe; `zoo list` shows them.")]
-Runs = Annotated[Path, typer.Option(help="Folder of trained models.")]
+Runs = Annotated[Path, typer.Option("--runs", help="Folder of trained models.")]
 SavedModels = Annotated[Path, typer.Option(help="Folder of exports, NAME/VERSION below it.")]
 Engine = Annotated[
     str,
@@ -27,14 +27,14 @@ Engine = Annotated[
 ]
 
 
-class Protocol(str, Enum):
+class Protocol(StrEnum):
     """How a server is asked."""
 
     REST = "rest"
     GRPC = "grpc"
 
 
-class Search(str, Enum):
+class Search(StrEnum):
     """Which signature is asked."""
 
     GREEDY = "greedy"
@@ -53,46 +53,48 @@ def list_recipes() -> None:
 
 
 @app.command()
-def train(recipe: RecipeName, runs: Runs = Path("runs")) -> None:
+def train(recipe: RecipeName, runs_folder: Runs = Path("runs")) -> None:
     """Train a recipe with Keras' fit, and save what was learned below RUNS.
 
     Example: [bold]zoo train dates[/]
     """
-    from zoo import recipes
+    from zoo import recipes, runs
 
     chosen = recipes.find(recipe)
-    run = recipes.train(chosen, chosen.task(), runs / recipe)
-    console.print(f"Trained in {run.record['seconds']:.0f} seconds, saved to {runs / recipe}.")
+    run = runs.train(chosen, chosen.task(), runs_folder / recipe)
+    console.print(f"Trained in {run.record['seconds']:.0f} seconds, saved to {runs_folder / recipe}.")
 
 
 @app.command()
-def evaluate(recipe: RecipeName, runs: Runs = Path("runs")) -> None:
+def evaluate(recipe: RecipeName, runs_folder: Runs = Path("runs")) -> None:
     """Decode the test splits of a trained recipe, beside its baselines.
 
     Example: [bold]zoo evaluate dates[/]
     """
-    from zoo import recipes, tables
+    from zoo import recipes, runs, tables
 
     chosen = recipes.find(recipe)
     task = chosen.task()
     for note in task.notes:
         console.print(f"- {note}")
-    console.print(tables.evaluation_table(recipes.evaluate(recipes.load(chosen, runs / recipe), task)))
+    console.print(tables.evaluation_table(runs.evaluate(runs.load(chosen, runs_folder / recipe), task)))
 
 
 @app.command()
-def export(recipe: RecipeName, runs: Runs = Path("runs"), to: SavedModels = Path("saved_models")) -> None:
+def export(
+    recipe: RecipeName, runs_folder: Runs = Path("runs"), to: SavedModels = Path("saved_models")
+) -> None:
     """Evaluate a trained recipe, write it as one SavedModel, verify that in a fresh process, and publish it.
 
     Example: [bold]zoo export dates[/]
     """
-    from zoo import recipes
+    from zoo import recipes, runs
 
     chosen = recipes.find(recipe)
     task = chosen.task()
-    run = recipes.load(chosen, runs / recipe)
+    run = runs.load(chosen, runs_folder / recipe)
     with console.status("Evaluating, exporting and verifying ..."):
-        path = recipes.export(run, task, to, figures=recipes.evaluate(run, task).flat())
+        path = runs.export(run, task, to, figures=runs.evaluate(run, task).flat())
     console.print(f"Published {path}.")
 
 
@@ -168,25 +170,25 @@ def plot(
     texts: Annotated[
         list[str] | None, typer.Argument(help="Texts to align; the task's examples if none.")
     ] = None,
-    runs: Runs = Path("runs"),
+    runs_folder: Runs = Path("runs"),
     to: Annotated[Path, typer.Option(help="Image file to write.")] = Path("alignment.png"),
 ) -> None:
     """Draw where a trained recipe looks in its source for each token that it writes.
 
     Example: [bold]zoo plot dates "15. Februar 2019" --to alignment.png[/]
     """
-    from zoo import plots, recipes
+    from zoo import plots, recipes, runs
 
     chosen = recipes.find(recipe)
-    run = recipes.load(chosen, runs / recipe)
-    found = recipes.align(run, texts or chosen.task().examples[:4])
+    run = runs.load(chosen, runs_folder / recipe)
+    found = runs.align(run, texts or chosen.task().examples[:4])
     plots.alignments(found).savefig(to, dpi=150)
     console.print(f"Drew {to}.")
 
 
 @app.command()
 def demo(
-    runs: Runs = Path("runs"),
+    runs_folder: Runs = Path("runs"),
     to: SavedModels = Path("saved_models"),
     picture: Annotated[Path, typer.Option(help="Drawing of an alignment.")] = Path("alignment.png"),
     engine: Engine = "auto",
@@ -198,17 +200,21 @@ def demo(
     """
     from zoo.demo import demo as run_demo
 
-    run_demo(console, runs=runs, saved_models=to, picture=picture, engine=engine, seed=seed)
+    run_demo(console, runs_folder=runs_folder, saved_models=to, picture=picture, engine=engine, seed=seed)
 
 
 def main() -> None:
     """Run the command line; what a user can mend is told in a sentence, not in a traceback."""
     from zoo.serving.client import ServingError
 
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow would talk between the lines
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # less of what TensorFlow says between the lines
     try:
         app(prog_name="zoo")
-    except (KeyError, OSError, ValueError, RuntimeError, ServingError) as error:
-        message = error.args[0] if isinstance(error, KeyError) else error
-        Console(stderr=True).print(f"[bold red]Error:[/] {message}", highlight=False)
+    except (ImportError, OSError, RuntimeError, ServingError, ValueError) as error:
+        if "ZOO_TRACEBACK" in os.environ:
+            raise
+        errors = Console(stderr=True, markup=False, highlight=False)
+        errors.print("Error:", style="bold red", end=" ")
+        errors.print(str(error) or type(error).__name__)
+        errors.print("ZOO_TRACEBACK=1 before the command shows where this happened.", style="dim")
         raise SystemExit(1) from error

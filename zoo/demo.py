@@ -6,9 +6,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from zoo import recipes, tables
+from zoo import recipes, runs, tables
 from zoo.plots import alignment_heat_map
-from zoo.recipes import Evaluation
+from zoo.runs import Evaluation
 from zoo.serving.client import Client, GrpcClient, Hypothesis, RestClient
 from zoo.serving.engines import Running, serve
 from zoo.tables import Answered
@@ -23,19 +23,27 @@ QUESTIONS = 3
 ENOUGH = 0.99
 """Exact match that the recipe promises on days that it was not trained on."""
 
+REMEDY = "Train longer: `epochs` or `train_size` in zoo/recipes/dates.py."
+
 
 class DemoError(RuntimeError):
     """Something that the demo showed is wrong."""
 
 
 def demo(
-    console: Console, *, runs: Path, saved_models: Path, picture: Path, engine: str = "auto", seed: int = 0
+    console: Console,
+    *,
+    runs_folder: Path,
+    saved_models: Path,
+    picture: Path,
+    engine: str = "auto",
+    seed: int = 0,
 ) -> None:
     """Train `dates`, evaluate, export, verify, serve, ask over REST and gRPC, draw, and stop the server.
 
     Args:
         console: where progress and results are shown.
-        runs: folder for the trained model.
+        runs_folder: folder for the trained model.
         saved_models: folder for the export.
         picture: file for the drawing of an alignment.
         engine: what serves, see `zoo.serving.engines.serve`.
@@ -52,16 +60,16 @@ def demo(
         console.print(f"- {note}")
 
     console.rule("2/6  train")
-    run = recipes.train(recipe, task, runs / recipe.name)
+    run = runs.train(recipe, task, runs_folder / recipe.name)
     console.print(f"Trained in {run.record['seconds']:.0f} seconds.")
 
     console.rule("3/6  evaluate")
-    evaluation = recipes.evaluate(run, task)
+    evaluation = runs.evaluate(run, task)
     console.print(tables.evaluation_table(evaluation))
     _require_figures(evaluation)
 
     console.rule("4/6  export and verify in a fresh process")
-    path = recipes.export(run, task, saved_models, figures=evaluation.flat())
+    path = runs.export(run, task, saved_models, figures=evaluation.flat())
     report = verify_in_fresh_process(path)
     console.print(tables.report_table(report))
     if not report.ok:
@@ -77,7 +85,7 @@ def demo(
         console.rule("6/6  draw")
         _draw_alignment(running, recipe.name, questions[0][0], picture)
         console.print(f"Where the model looked for each character: {picture}")
-    console.print("[green]All that was shown is right.[/] The server is stopped.")
+    console.print("All that was shown is right. The server is stopped.", style="green")
 
 
 def _require_figures(evaluation: Evaluation) -> None:
@@ -85,13 +93,15 @@ def _require_figures(evaluation: Evaluation) -> None:
     for search in ("greedy", "beam"):
         dates = figures[f"held_out_dates.{search}.exact_match"]
         if dates < ENOUGH:
-            raise DemoError(f"Exact match of {search} on held-out dates is {dates:.4f}, not {ENOUGH}.")
+            raise DemoError(
+                f"Exact match of {search} on held-out dates is {dates:.4f}, not {ENOUGH}. {REMEDY}"
+            )
         formats = figures[f"held_out_formats.{search}.exact_match"]
         rules = figures["held_out_formats.dateparser.exact_match"]
         if formats <= rules:
             raise DemoError(
                 f"Exact match of {search} on held-out formats is {formats:.4f}, "
-                f"not above the rules' {rules:.4f}."
+                f"not above the rules' {rules:.4f}. {REMEDY}"
             )
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from tempfile import mkdtemp
@@ -36,6 +36,8 @@ WARM_UP_BATCHES = (1, 4)
 ABANDONED = 24 * 3600
 """Seconds after which the folder of an unfinished export is taken for that of a writer that was killed."""
 
+FOLDER_MODE, FILE_MODE = 0o755, 0o644
+
 
 @dataclass(frozen=True)
 class Card:
@@ -50,7 +52,6 @@ class Card:
         licence: of the data and so of the weights, in words.
         metrics: name to figure.
         notes: facts that belong beside the figures.
-        tokenizers: facts about the vocabularies, such as level and size.
 
     Raises:
         ValueError: the name cannot be served, or a field is not plain JSON.
@@ -64,7 +65,6 @@ class Card:
     licence: str
     metrics: Mapping[str, float] = field(default_factory=dict)
     notes: Sequence[str] = ()
-    tokenizers: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9][a-z0-9_.-]*", self.name):
@@ -130,12 +130,13 @@ def write(
     """
     home = folder / card.name
     _refuse(home, version)
-    home.mkdir(parents=True, exist_ok=True)
+    _make_home(home)
     _remove_abandoned(home)
     number = _next_version(home) if version is None else version
     beside = Path(mkdtemp(prefix=f".tmp-{number}-{os.getpid()}-", dir=home))
     try:
         _compose(predictor, beside, card, questions)
+        _let_others_read(beside)
         _synchronize(beside)
         logger.info("Verifying in a fresh process")
         report = verify_in_fresh_process(beside)
@@ -158,6 +159,18 @@ def _refuse(home: Path, version: int | None) -> None:
         )
 
 
+def _make_home(home: Path) -> None:
+    with suppress(FileExistsError):  # its modes are then its owner's choice
+        home.mkdir(parents=True)
+        home.chmod(FOLDER_MODE)
+
+
+def _let_others_read(path: Path) -> None:
+    """mkdtemp makes folders private, a umask may make all of them and their files so; servers run as others."""
+    for entry in (path, *path.rglob("*")):
+        entry.chmod(FOLDER_MODE if entry.is_dir() else FILE_MODE)
+
+
 def _next_version(home: Path) -> int:
     return 1 + max(
         (int(path.name) for path in home.iterdir() if re.fullmatch(r"[0-9]+", path.name)), default=0
@@ -175,7 +188,6 @@ def _remove_abandoned(home: Path) -> None:
 
 def _publish(beside: Path, home: Path, version: int | None) -> Path:
     """Give a folder its number; another writer may have taken the one that was free before."""
-    beside.chmod(0o755)  # mkdtemp makes folders private, and servers run as other users
     while True:
         _refuse(home, version)
         path = home / str(_next_version(home) if version is None else version)
@@ -306,7 +318,7 @@ def _manifest(functions: Mapping[str, _Traced], path: Path, card: Card) -> dict[
     used = {known.get(name) for name in operations(read_meta_graph(path))}
     return {
         "card": asdict(card),
-        "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {
             "zoo": installed_version("seq2seq-zoo"),
             "tensorflow": tf.__version__,

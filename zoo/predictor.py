@@ -5,14 +5,11 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from zoo.decoders import Beam, Decoded, Greedy, OnlyEnd, Strategy, decode, score, teacher_forced
+from zoo.decoders import Beam, Decoded, Greedy, OnlyEnd, Strategy, decode, score
 from zoo.tokenizers import PAD, Tokenizer
-from zoo.tokenizers.sequences import close
+from zoo.tokenizers.sequences import Sources, read_sources, read_targets, teacher_forced
 
 __all__ = ["Alignment", "Answers", "Predictor", "Signature", "TargetScores"]
-
-SURROUNDING_WHITE_SPACE = r"^[\s\v\x{85}\p{Z}]+|[\s\v\x{85}\p{Z}]+$"
-"""Unicode's White_Space property: here `\\s` is only blank, tab, line feed, form feed and carriage return."""
 
 
 class Answers(NamedTuple):
@@ -74,6 +71,10 @@ class Predictor(tf.Module):
         beam: the strategy behind the signatures `serving_default` and `beam`.
         max_source_length: greatest number of source tokens, the end mark counted.
         max_length: greatest number of tokens of an answer, and of a given target, the end mark counted there.
+            A longer target is scored and aligned up to there.
+
+    The score of an answer is what `score` says of its text, provided that the target's tokenizer reads back
+    what it wrote.
     """
 
     def __init__(
@@ -96,32 +97,32 @@ class Predictor(tf.Module):
 
     def answer(self, text: Any, strategy: Strategy) -> Answers:
         """Texts (B,) to K answers each."""
-        source_ids, blank = self._read(text)
-        decoded = self._decode(source_ids, blank, strategy)
+        sources = self._read(text)
+        decoded = self._decode(sources, sources.blank, strategy)
         shape = tf.shape(decoded.lengths)
         texts = self.target.decode(tf.reshape(decoded.token_ids, [-1, self.max_length]))
         return Answers(tf.reshape(texts, shape), decoded.scores, decoded.ranked_scores, decoded.lengths)
 
     def score(self, text: Any, target: Any) -> TargetScores:
         """Texts (B,) and targets (B,) to how likely the targets are, token by token."""
-        source_ids, _ = self._read(text)
-        target_ids = self._read_target(target)
-        scored = score(self.model, source_ids, target_ids)
+        target_ids = read_targets(self.target, target, self.max_length)
+        scored = score(self.model, self._read(text).ids, target_ids)
         return TargetScores(scored.scores, self.target.tokens(target_ids), scored.token_scores)
 
     def align(self, text: Any, target: Any) -> Alignment:
         """Texts (B,) and targets (B,) to attention; an empty target stands for the greedy answer."""
-        source_ids, blank = self._read(text)
-        given = self._read_target(target)
-        missing = tf.strings.length(_stripped(target)) == 0
-        found = self._decode(source_ids, blank, Greedy()).token_ids[:, 0]
+        sources = self._read(text)
+        given = read_targets(self.target, target, self.max_length)
+        missing = tf.strings.length(target) == 0
+        # A row whose target is given has nothing to search for, and is done after one step.
+        found = self._decode(sources, sources.blank | ~missing, Greedy()).token_ids[:, 0]
         given = tf.pad(given, [[0, 0], [0, self.max_length - tf.shape(given)[1]]], constant_values=PAD)
         target_ids = tf.where(missing[:, None], found, given)
         longest = tf.reduce_max(tf.reduce_sum(tf.cast(target_ids != PAD, tf.int32), axis=1))
         target_ids = target_ids[:, : tf.maximum(longest, 1)]
-        alignment = self.model.alignment(source_ids, teacher_forced(target_ids))
+        alignment = self.model.alignment(sources.ids, teacher_forced(target_ids))
         alignment = tf.where(target_ids[:, :, None] == PAD, 0.0, tf.cast(alignment, tf.float32))
-        return Alignment(self.source.tokens(source_ids), self.target.tokens(target_ids), alignment)
+        return Alignment(self.source.tokens(sources.ids), self.target.tokens(target_ids), alignment)
 
     def signatures(self) -> dict[str, Signature]:
         """The questions that an export of this predictor answers, by name."""
@@ -154,21 +155,10 @@ class Predictor(tf.Module):
             "length": answers.length[:, 0],
         }
 
-    def _read(self, text: Any) -> tuple[tf.Tensor, tf.Tensor]:
-        """Texts (B,) to source ids (B, S), and which of them are blank (B,)."""
-        ids = self.source.encode(_stripped(text))
-        return close(ids, self.max_source_length), ids.row_lengths() == 0
+    def _read(self, text: Any) -> Sources:
+        return read_sources(self.source, text, self.max_source_length)
 
-    def _read_target(self, target: Any) -> tf.Tensor:
-        return close(self.target.encode(target), self.max_length)
-
-    def _decode(self, source_ids: tf.Tensor, blank: tf.Tensor, strategy: Strategy) -> Decoded:
-        return decode(
-            self.model, source_ids, strategy, max_length=self.max_length, transforms=[OnlyEnd(blank)]
-        )
-
-
-def _stripped(text: Any) -> tf.Tensor:
-    """Texts without the white space around them, and valid UTF-8, since the pattern needs it."""
-    valid = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8", errors="replace")
-    return tf.strings.regex_replace(valid, SURROUNDING_WHITE_SPACE, "")
+    def _decode(self, sources: Sources, nothing_to_say: tf.Tensor, strategy: Strategy) -> Decoded:
+        """Search, but for the sources (B,) that have nothing to say."""
+        transforms = [OnlyEnd(nothing_to_say)]
+        return decode(self.model, sources.ids, strategy, max_length=self.max_length, transforms=transforms)

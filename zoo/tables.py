@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.table import Table
+from rich.text import Text
 
 from zoo.serving.client import Hypothesis
 from zoo.verify import Report
 
 if TYPE_CHECKING:  # so that asking a server does not wait for TensorFlow
-    from zoo.recipes import Evaluation, Recipe
+    from zoo.recipes import Recipe
+    from zoo.runs import Evaluation
 
 __all__ = ["Answered", "answers_table", "evaluation_table", "recipes_table", "report_table"]
 
@@ -48,9 +50,10 @@ def evaluation_table(evaluation: "Evaluation") -> Table:
 
 def report_table(report: Report) -> Table:
     """A row for each check of an export."""
-    table = Table("check", "", "detail", title=f"{report.path} under TensorFlow {report.tensorflow}")
+    table = Table("check", "", "detail", title=Text(f"{report.path} under TensorFlow {report.tensorflow}"))
     for check in report.checks:
-        table.add_row(check.name, "[green]ok[/]" if check.ok else "[red]failed[/]", check.detail)
+        outcome = Text("ok", "green") if check.ok else Text("failed", "red")
+        table.add_row(Text(check.name), outcome, Text(check.detail))
     return table
 
 
@@ -63,9 +66,9 @@ def answers_table(answered: Sequence[Answered]) -> Table:
             first = rank == 0
             truth = _marked(hypothesis.text, answer.truth) if first and answer.truth is not None else ""
             table.add_row(
-                answer.question if first else "",
+                Text(answer.question if first else ""),
                 answer.over if first else "",
-                hypothesis.text or "(empty)",
+                Text(hypothesis.text) if hypothesis.text else Text("(empty)", "dim"),
                 f"{hypothesis.score:.4f}",
                 str(hypothesis.length),
                 *([truth] if with_truth else []),
@@ -74,5 +77,6 @@ def answers_table(answered: Sequence[Answered]) -> Table:
     return table
 
 
-def _marked(text: str, truth: str) -> str:
-    return f"[green]{truth}[/]" if text == truth else f"[bold red]{truth}, so this is wrong[/]"
+def _marked(text: str, truth: str) -> Text:
+    right = text == truth
+    return Text(truth if right else f"{truth}, so this is wrong", "green" if right else "bold red")

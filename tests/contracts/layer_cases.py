@@ -8,12 +8,22 @@ import numpy as np
 
 from zoo.layers import (
     LSTM,
+    MFCC,
     AdditiveAttention,
+    AdjacencyBias,
     AttentiveLSTM,
     AttentiveState,
+    FrameNormalization,
+    FrameStatistics,
+    LearnedPositions,
+    LogMel,
     LSTMCell,
     LSTMState,
     MaxoutReadout,
+    OneHot,
+    RotaryPositions,
+    SinusoidalPositions,
+    TiedEmbedding,
 )
 
 B, S, T = 4, 5, 3
@@ -34,10 +44,16 @@ class LayerCase(NamedTuple):
     """As a model uses it, with every weight at work."""
     zero_gradients: tuple[str, ...] = ()
     """Weights whose gradient is zero by theory."""
+    learns: bool = True
+    """It has weights to train."""
 
 
 def _numbers(*shape):
     return np.random.default_rng(sum(shape)).normal(size=shape).astype("float32")
+
+
+def _ids(*shape, below):
+    return np.random.default_rng(sum(shape)).integers(0, below, size=shape, dtype="int32")
 
 
 def _attend(layer, inputs):
@@ -80,4 +96,47 @@ LAYERS = {
         run=_decode,
     ),
     "MaxoutReadout": LayerCase(MaxoutReadout, {"vocab_size": 5, "units": 3}, {"inputs": _numbers(B, T, 4)}),
+    "OneHot": LayerCase(OneHot, {"vocab_size": 7}, {"ids": _ids(B, S, below=7)}, learns=False),
+    "TiedEmbedding": LayerCase(
+        TiedEmbedding,
+        {"vocab_size": 7, "width": 4, "scaling": "none"},
+        {"ids": _ids(B, S, below=7)},
+        run=lambda layer, inputs: layer.logits(layer(**inputs)),
+    ),
+    "SinusoidalPositions": LayerCase(
+        SinusoidalPositions, {"base": 50.0}, {"inputs": _numbers(B, S, 4)}, learns=False
+    ),
+    "LearnedPositions": LayerCase(LearnedPositions, {"max_length": 8}, {"inputs": _numbers(B, S, 4) / 10}),
+    "RotaryPositions": LayerCase(
+        RotaryPositions,
+        {"base": 50.0},
+        {"inputs": _numbers(B, 2, S, 4), "positions": _ids(B, 1, S, below=9)},
+        learns=False,
+    ),
+    "LogMel": LayerCase(
+        LogMel,
+        {
+            "sample_rate": 400,
+            "window_seconds": 0.04,
+            "hop_seconds": 0.02,
+            "bands": 3,
+            "low_hertz": 30.0,
+            "high_hertz": 150.0,
+            "floor": 1e-3,
+        },
+        {"waveform": _numbers(B, 40), "mask": np.arange(40) < np.array([[40], [23], [16], [0]])},
+        learns=False,
+    ),
+    "MFCC": LayerCase(MFCC, {"coefficients": 3}, {"inputs": _numbers(B, S, 5)}, learns=False),
+    "FrameNormalization": LayerCase(
+        FrameNormalization,
+        {},
+        {"inputs": _numbers(B, S, 3), "mask": MASK},
+        ("inputs",),
+        build=lambda layer: layer.set_statistics(FrameStatistics(_numbers(3), np.array([0.5, 1.0, 4.0]))),
+        learns=False,
+    ),
+    "AdjacencyBias": LayerCase(
+        AdjacencyBias, {"num_edge_types": 3, "heads": 2}, {"edge_types": _ids(B, S, S, below=3)}
+    ),
 }

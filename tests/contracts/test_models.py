@@ -297,6 +297,6 @@ def test_a_few_steps_of_fit_lower_the_loss(case):
     labels = np.pad(case.target_ids[:, 1:], [(0, 0), (0, 1)])
     inputs = {"source": case.source, "target_ids": case.target_ids}
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(keras.optimizers.Adam(0.01), loss, jit_compile=False)
-    losses = model.fit(inputs, labels, sample_weight=(labels > 0) * 1.0, epochs=8, verbose=0).history["loss"]
+    model.compile(keras.optimizers.Adam(0.02), loss, run_eagerly=True)
+    losses = model.fit(inputs, labels, sample_weight=(labels > 0) * 1.0, epochs=5, verbose=0).history["loss"]
     assert losses[-1] < 0.9 * losses[0]

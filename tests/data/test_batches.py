@@ -87,7 +87,7 @@ def test_texts_of_a_batch_have_like_lengths_and_cardinality_is_right(batch_size)
         assert lengths.max() - lengths.min() < 8
 
 
-@pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 16])
+@pytest.mark.parametrize("length", [0, 7, 8])
 def test_cardinality_at_the_bounds_of_buckets(length):
     dataset = make(["a" * length, "a" * length, "é" * length], ["", "1", "2"], batch_size=2)
     assert int(dataset.cardinality()) == len(list(dataset)) == 2

@@ -62,7 +62,7 @@ def test_a_wide_beam_finds_every_sequence_in_order(penalty, norm):
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_a_beam_as_wide_as_all_prefixes_finds_the_optimum(penalty, norm):
-    """Four letters and END, up to length 5, in three tables at once; as wide as there are candidates."""
+    """Two letters and END, up to length 5, in three tables at once; as wide as there are candidates."""
     logits = random_logits(4, letters=2, max_length=5, tables=3)
     width = 3 * 2**4
     found = decode(Scripted(logits), np.array([[0], [1], [2]]), Beam(width, penalty, norm), max_length=5)

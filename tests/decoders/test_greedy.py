@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from scripted import END, FIRST, Scripted, by_prefix, hypotheses, logits_of, random_logits, score_of
 
 from zoo.decoders import Greedy, decode
@@ -20,8 +21,13 @@ def test_takes_the_likeliest_token_of_each_step():
 
 
 def test_of_equal_tokens_the_lower_id():
-    decoded = decode(Scripted(logits_of({A: 0.5, B: 0.5})), np.array([[0]]), Greedy(), max_length=3)
-    np.testing.assert_array_equal(decoded.token_ids, [[[A, A, A]]])
+    model = Scripted(logits_of({A: 0.5, B: 0.5}))
+
+    def search(source):
+        return decode(model, source, Greedy(), max_length=3)
+
+    for run in (search, tf.function(search, jit_compile=True)):
+        np.testing.assert_array_equal(run(tf.constant([[0]])).token_ids, [[[A, A, A]]])
 
 
 def test_equals_a_plain_loop():

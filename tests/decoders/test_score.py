@@ -3,7 +3,8 @@ import pytest
 import tensorflow as tf
 from scripted import END, PAD, START, Scripted, random_logits, score_of
 
-from zoo.decoders import score, teacher_forced
+from zoo.decoders import score
+from zoo.tokenizers.sequences import teacher_forced
 
 A, B = 3, 4
 

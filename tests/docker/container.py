@@ -114,7 +114,7 @@ def test_greedy_answers_are_golden(client, golden):
     assert [answer.text for answer in answers] == [each["text"] for each in outputs]
     assert [answer.length for answer in answers] == [each["length"] for each in outputs]
     assert [answer.score for answer in answers] == pytest.approx(
-        [each["score"] for each in outputs], abs=1e-4
+        [each["score"] for each in outputs], abs=1e-5
     )
 
 
@@ -122,7 +122,7 @@ def test_beams_are_golden(client, golden):
     inputs, outputs = of(golden, "beam")
     for answer, expected in zip(client.beam([each["text"] for each in inputs]), outputs, strict=True):
         assert answer[0].text == expected["text"][0]
-        assert answer[0].score == pytest.approx(expected["score"][0], abs=1e-4)
+        assert answer[0].score == pytest.approx(expected["score"][0], abs=1e-5)
 
 
 def test_alignments_are_golden(client, golden):
@@ -133,7 +133,7 @@ def test_alignments_are_golden(client, golden):
         assert answer.target_tokens == expected["target_tokens"][:rows]
         assert answer.source_tokens == expected["source_tokens"][:columns]
         for row, expected_row in zip(answer.weights, expected["alignment"], strict=False):
-            assert row == pytest.approx(expected_row[:columns], abs=1e-4)
+            assert row == pytest.approx(expected_row[:columns], abs=1e-5)
 
 
 def test_an_unknown_model_is_not_found(ports):

@@ -123,3 +123,14 @@ def test_softmax_gradient_equals_the_plain_one_and_is_zero_where_masked():
     gradient = tf.convert_to_tensor(tape.gradient(masked, scores))
     np.testing.assert_allclose(gradient, tf.convert_to_tensor(plain_tape.gradient(plain, scores)), atol=1e-6)
     assert gradient[0, 3] == 0
+
+
+@pytest.mark.parametrize("dtype", ["float32", *HALVES])
+def test_softmax_gradient_is_finite_whatever_stands_where_masked(dtype):
+    scores = tf.Variable(tf.constant([[1.0, 2.0, 60_000.0], [60_000.0] * 3], dtype))
+    mask = tf.constant([[True, True, False], [False, False, False]])
+    with tf.GradientTape() as tape:
+        total = tf.reduce_sum(masked_softmax(scores, mask) * tf.constant([1.0, 2.0, 3.0], dtype))
+    gradient = tf.cast(tf.convert_to_tensor(tape.gradient(total, scores)), tf.float32)
+    # Of the first row: both weights times their product's distance, p (1 - p) = 0.196612.
+    np.testing.assert_allclose(gradient, [[-0.196612, 0.196612, 0], [0, 0, 0]], atol=2e-3)

@@ -89,6 +89,19 @@ def test_a_row_without_tokens_has_zero_states():
     assert not np.any(state.cell)
 
 
+def test_a_mask_cannot_be_forgotten():
+    with pytest.raises(TypeError, match="mask"):
+        LSTM(3)(INPUTS)
+
+
+def test_outputs_carry_the_mask_of_the_inputs():
+    embedding = keras.layers.Embedding(5, DEPTH, mask_zero=True)
+    embedded = embedding(np.array([[3, 4, 0]]))
+    outputs, state = LSTM(3)(embedded, mask=embedded._keras_mask)
+    np.testing.assert_array_equal(outputs._keras_mask, [[True, True, False]])
+    assert getattr(state.hidden, "_keras_mask", None) is None
+
+
 def test_unknown_direction():
     with pytest.raises(ValueError, match=r"forward, backward, got 'sideways'"):
         LSTM(3, direction="sideways")

@@ -5,8 +5,9 @@ from typing import NamedTuple
 import pytest
 from tiny_models import half_plus_two, seq2seq, texts
 
-from zoo.serving.servables import Policy
+from zoo.serving.configs import ModelConfig, Policy
 from zoo.serving.server import Server
+from zoo.serving.settings import Settings
 
 
 class Answer(NamedTuple):
@@ -29,11 +30,15 @@ def models_folder(tmp_path_factory):
 @pytest.fixture(scope="session")
 def server(models_folder):
     """One server for every test that only asks."""
-    models = {path.name: path for path in models_folder.iterdir()}
-    policies = {"half": Policy.all()}
-    with Server(
-        models, grpc_port=0, rest_port=0, policies=policies, rest_timeout=2.0, max_body_bytes=100_000
-    ) as running:
+    models = {path.name: ModelConfig(path) for path in models_folder.iterdir()}
+    models["half"] = ModelConfig(models_folder / "half", Policy.all(), {"stable": 1, "gone": 9})
+    settings = Settings(
+        rest_api_timeout_in_ms=2000,
+        max_body_bytes=100_000,
+        allow_version_labels_for_unavailable_models=True,
+        enable_grpc_healthcheck_service=True,
+    )
+    with Server(models, grpc_port=0, rest_port=0, settings=settings) as running:
         yield running
 
 

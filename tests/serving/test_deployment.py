@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 
@@ -101,17 +102,23 @@ def test_the_health_check_fails_where_nothing_listens(only):
     assert subprocess.run([shell, flag, closed], capture_output=True, timeout=10, check=False).returncode
 
 
-def test_the_entry_point_hands_on_its_flags_and_sigterm(only, tmp_path):
-    program = tmp_path / "tensorflow_model_server"
-    program.write_text(
-        f"#!{sys.executable}\nimport sys, time\nprint(*sys.argv[1:], flush=True)\ntime.sleep(60)\n"
-    )
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    entry = json.loads(only("ENTRYPOINT"))
-    started = subprocess.Popen(
-        [*entry, "--more=1"], env={"PATH": str(tmp_path)}, stdout=subprocess.PIPE, text=True
-    )
-    assert started.stdout.readline().split() == [*entry[4:], "--more=1"]
+@pytest.fixture
+def enter(only, tmp_path):
+    """Run the entry point with a script in place of the server."""
+
+    def enter(script, *flags):
+        program = tmp_path / "tensorflow_model_server"
+        program.write_text(f"#!{sys.executable}\n{textwrap.dedent(script)}")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        command = [*json.loads(only("ENTRYPOINT")), *flags]
+        return subprocess.Popen(command, env={"PATH": str(tmp_path)}, stdout=subprocess.PIPE, text=True)
+
+    return enter
+
+
+def test_the_entry_point_hands_on_its_flags_and_sigterm(only, enter):
+    started = enter("import sys, time\nprint(*sys.argv[1:], flush=True)\ntime.sleep(60)\n", "--more=1")
+    assert started.stdout.readline().split() == [*json.loads(only("ENTRYPOINT"))[4:], "--more=1"]
     began = time.monotonic()
     started.send_signal(signal.SIGTERM)
     # The program holds the pipe: it reads as ended only once that is gone too.
@@ -119,3 +126,58 @@ def test_the_entry_point_hands_on_its_flags_and_sigterm(only, tmp_path):
     started.wait(10)
     started.stdout.close()
     assert time.monotonic() - began < 10
+
+
+FINISHES = """
+    import os, signal, sys, time
+    def finish(*_):
+        os.write(1, b"finishing\\n")
+        time.sleep(1)
+        os.write(1, b"finished\\n")
+        sys.exit(7)
+    signal.signal(signal.SIGTERM, finish)
+    os.write(1, b"ready\\n")
+    while True:
+        time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_entry_point_stays_until_the_server_has_finished(enter, number):
+    with enter(FINISHES) as started:
+        assert started.stdout.readline() == "ready\n"
+        started.send_signal(number)
+        assert started.stdout.readline() == "finishing\n"
+        time.sleep(0.3)
+        assert started.poll() is None
+        assert started.stdout.read() == "finished\n"
+        assert started.wait(10) == 7
+
+
+ENDS_AT_THE_THIRD = """
+    import os, signal, sys, time
+    told = []
+    def count(*_):
+        told.append(1)
+        os.write(1, b"%d\\n" % len(told))
+        if len(told) == 3:
+            sys.exit(7)
+    signal.signal(signal.SIGTERM, count)
+    os.write(1, b"ready\\n")
+    while True:
+        time.sleep(60)
+"""
+
+
+def test_the_entry_point_hands_on_every_signal(enter):
+    with enter(ENDS_AT_THE_THIRD) as started:
+        assert started.stdout.readline() == "ready\n"
+        for number in ("1", "2", "3"):
+            started.terminate()
+            assert started.stdout.readline() == f"{number}\n"
+        assert started.wait(10) == 7
+
+
+def test_the_entry_point_ends_with_its_server(enter):
+    with enter("raise SystemExit(3)") as started:
+        assert started.wait(10) == 3

@@ -134,7 +134,95 @@ def test_the_manifest_tells_a_missing_file(version):
 @pytest.mark.parametrize("manifest", ['{"files": ', "[]"])
 def test_a_manifest_that_cannot_be_read(version, manifest):
     write_manifest(version, manifest)
-    assert "assets.extra/zoo.json is not a JSON object" in reason(version)
+    assert "assets.extra/zoo.json is not a manifest" in reason(version)
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        "",
+        "\x00",
+        "null",
+        "1",
+        '"files"',
+        '{"files": null}',
+        '{"files": []}',
+        '{"files": "saved_model.pb"}',
+        '{"files": 3}',
+        '{"files": {"saved_model.pb": null}}',
+        '{"files": {"saved_model.pb": "3"}}',
+        '{"files": {"saved_model.pb": 3.5}}',
+        '{"files": {"saved_model.pb": true}}',
+        '{"files": {"saved_model.pb": [3]}}',
+        '{"files": {"saved_model.pb": NaN}}',
+        '{"files": {"saved_model.pb": ' + "9" * 5000 + "}}",
+    ],
+)
+def test_a_malformed_manifest(version, manifest):
+    write_manifest(version, manifest)
+    assert "assets.extra/zoo.json is not a manifest" in reason(version)
+
+
+def test_whatever_else_goes_wrong_makes_a_broken_version(version):
+    write_manifest(version, "[" * 100_000)
+    assert "it cannot be checked (RecursionError" in reason(version)
+
+
+def test_a_manifest_of_bytes_that_are_no_text(version):
+    write_manifest(version, "")
+    (version / "assets.extra" / "zoo.json").write_bytes(b'{"files": {"\xff\xfe": 1}}')
+    assert "assets.extra/zoo.json" in reason(version)
+
+
+def test_a_manifest_may_list_no_files(version):
+    write_manifest(version, '{"card": {}}')
+    check(version)
+
+
+@pytest.mark.parametrize(
+    "name", ["../outside", "variables/../../outside", "..", "{absolute}", "variables/../saved_model.pb"]
+)
+def test_a_manifest_lists_only_files_of_its_version(version, name):
+    outside = version.parent / "outside"
+    outside.write_bytes(b"abc")
+    write_manifest(version, json.dumps({"files": {name.format(absolute=outside): 3}}))
+    assert "lists a file outside the version" in reason(version)
+
+
+@pytest.mark.parametrize("name", ["", ".", "a\0b", "a" * 5000, "variables"])
+def test_a_manifest_lists_names_of_files(version, name):
+    write_manifest(version, json.dumps({"files": {name: 3}}))
+    assert reason(version)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "variables.data-x-of-y",
+        "variables.data-00000-of-",
+        "variables.data-00000-of-00001.tempstate",
+        "variables.data-00000-of-00000",
+        "variables.data-00000-of--0001",
+        "variables.data-00000-of-1e3",
+        "variables.data-00000-of-٠٠٠٠١",
+    ],
+)
+def test_a_malformed_name_of_a_shard(version, name):
+    data = version / "variables" / "variables.data-00000-of-00001"
+    data.rename(data.with_name(name))
+    assert reason(version) == "the graph has variables, and there is no variables/variables.data-* file"
+
+
+def test_a_shard_that_counts_far_more_than_there_are(version):
+    data = version / "variables" / "variables.data-00000-of-00001"
+    data.rename(data.with_name("variables.data-00000-of-999999999"))
+    assert reason(version) == "variables/variables.data-00001-of-999999999 is missing"
+
+
+def test_a_stray_file_beside_the_shards_does_no_harm(version):
+    (version / "variables" / "variables.data-00000-of-00001.bak").touch()
+    (version / "variables" / "variables.data-00000-of-00001~").touch()
+    check(version)
 
 
 def test_the_fingerprint_changes_with_the_content(version):

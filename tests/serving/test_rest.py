@@ -72,6 +72,7 @@ def test_versions(ask, version, expected):
     [
         ("/v1/models/nope:predict", {}, 404, "Servable not found for request: Latest(nope)"),
         ("/v1/models/half/versions/9:predict", {}, 404, "Servable not found for request: Specific(half, 9)"),
+        ("/v1/models/half/labels/gone:predict", {}, 404, "Servable not found for request: Specific(half, 9)"),
         ("/v1/models/half/labels/x:predict", {}, 400, "Unrecognized servable version label: x"),
         ("/v1/models/half:predict", b"", 400, "JSON Parse error: The document is empty"),
         ("/v1/models/half:predict", [1], 400, "JSON Value: [1] Is not object"),

@@ -6,10 +6,11 @@ from tensorflow.core.framework.tensor_pb2 import TensorProto
 from tensorflow_serving.apis.classification_pb2 import ClassificationRequest
 from tensorflow_serving.apis.get_model_metadata_pb2 import GetModelMetadataRequest, SignatureDefMap
 from tensorflow_serving.apis.get_model_status_pb2 import GetModelStatusRequest, ModelVersionStatus
-from tensorflow_serving.apis.model_management_pb2 import ReloadConfigRequest
+from tensorflow_serving.apis.inference_pb2 import MultiInferenceRequest
 from tensorflow_serving.apis.model_service_pb2_grpc import ModelServiceStub
 from tensorflow_serving.apis.predict_pb2 import PredictRequest
 from tensorflow_serving.apis.prediction_service_pb2_grpc import PredictionServiceStub
+from tensorflow_serving.apis.regression_pb2 import RegressionRequest
 
 
 @pytest.fixture(scope="module")
@@ -148,10 +149,24 @@ def test_refusals(predict, made, code, message):
     assert refusal(predict, made) == (code, message)
 
 
-def test_a_label_that_nobody_gave(predict):
+def test_a_label_names_a_version(predict):
     made = request(x=[1.0])
     made.model_spec.version_label = "stable"
-    assert refusal(predict, made) == ("INVALID_ARGUMENT", "Unrecognized servable version label: stable")
+    response = predict(made)
+    assert list(response.outputs["y"].float_val) == [2.5]
+    assert response.model_spec.version.value == 1
+
+
+def test_a_label_of_a_version_that_is_not_there(predict):
+    made = request(x=[1.0])
+    made.model_spec.version_label = "gone"
+    assert refusal(predict, made) == ("NOT_FOUND", "Servable not found for request: Specific(half, 9)")
+
+
+def test_a_label_that_nobody_gave(predict):
+    made = request(x=[1.0])
+    made.model_spec.version_label = "nobody"
+    assert refusal(predict, made) == ("INVALID_ARGUMENT", "Unrecognized servable version label: nobody")
 
 
 def test_another_dtype_than_the_signatures(predict):
@@ -236,5 +251,7 @@ def test_status(channel):
 
 def test_what_is_left_to_tensorflow_serving(channel):
     assert refusal(PredictionServiceStub(channel).Classify, ClassificationRequest())[0] == "UNIMPLEMENTED"
-    reload = ModelServiceStub(channel).HandleReloadConfigRequest
-    assert refusal(reload, ReloadConfigRequest())[0] == "UNIMPLEMENTED"
+    assert refusal(PredictionServiceStub(channel).Regress, RegressionRequest())[0] == "UNIMPLEMENTED"
+    assert (
+        refusal(PredictionServiceStub(channel).MultiInference, MultiInferenceRequest())[0] == "UNIMPLEMENTED"
+    )

@@ -1,25 +1,18 @@
-import http.client
-import json
-import os
 import shutil
-import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
-from pathlib import Path
 
-import grpc
 import pytest
 from tiny_models import half_plus_two
 
-from zoo.serving.__main__ import main
 from zoo.serving.client import GrpcClient, RestClient, ServingError
 from zoo.serving.loader import Servable
+from zoo.serving.messages import RefusalError
 from zoo.serving.server import Server
+from zoo.serving.settings import Settings
 
-ROOT = Path(__file__).parents[2]
+FAST = Settings(file_system_poll_wait_seconds=0.05)
 
 
 def wait_for(condition, seconds=20.0):
@@ -87,7 +80,7 @@ def test_versions_change_under_requests_without_a_failure(tmp_path):
     base = tmp_path / "half"
     base.mkdir()
     half_plus_two(base / "1", offset=1.0)
-    with Server({"half": base}, grpc_port=0, rest_port=0, poll_seconds=0.05) as server:
+    with Server({"half": base}, grpc_port=0, rest_port=0, settings=FAST) as server:
         rest = RestClient(server.rest_url, model="half")
         loads = [
             Load(RestClient(server.rest_url, model="half")),
@@ -146,52 +139,28 @@ def test_stopping_answers_what_was_accepted_and_refuses_the_rest(models_folder, 
     server.stop()
 
 
-def steps_for(client, seconds):
-    """How far the slow signature counts in about so many seconds."""
-    client.predict({"steps": [10]}, signature="slow")
-    started = time.perf_counter()
-    client.predict({"steps": [20_000]}, signature="slow")
-    return int(20_000 * seconds / (time.perf_counter() - started))
+@pytest.mark.parametrize(
+    ("missing", "other"), [("grpc_port", "rest_port"), ("rest_port", "grpc_port")], ids=["rest", "grpc"]
+)
+def test_one_port_is_enough(models_folder, missing, other):
+    with Server({"toy": models_folder / "toy"}, **{missing: None, other: 0}) as server:
+        assert getattr(server, missing) is None
+        client = (
+            RestClient(server.rest_url, model="toy")
+            if server.rest_port
+            else GrpcClient(server.grpc_target, model="toy")
+        )
+        with client:
+            assert client.answer(["a"]) == ["A"]
 
 
-@pytest.fixture
-def process(models_folder):
-    """The server in a process of its own, from its command line."""
-    command = [sys.executable, "-m", "zoo.serving", str(models_folder), "--engine", "embedded"]
-    started = subprocess.Popen(
-        [*command, "--grpc-port", "0", "--rest-port", "0"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        cwd=ROOT,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
-    )
-    yield started
-    started.kill()
-    started.wait()
-    started.stdout.close()
+def test_a_file_that_does_not_parse_is_named(models_folder, tmp_path):
+    broken = tmp_path / "monitoring.config"
+    broken.write_text("prometheus {}")
+    with pytest.raises(RefusalError, match=f"Invalid protobuf file: '{broken}'"):
+        Server({"toy": models_folder / "toy"}, settings=Settings(monitoring_config_file=str(broken)))
 
 
-def test_a_process_of_its_own_ends_gracefully_on_sigterm(process):
-    assert process.stdout.readline() == "embedded, since it was asked for\n"
-    _, url, _, target = process.stdout.readline().split()
-    rest = RestClient(url, model="texts")
-    with grpc.insecure_channel(target) as channel:
-        grpc.channel_ready_future(channel).result(timeout=10)
-    steps = steps_for(rest, seconds=1.5)
-    connection = http.client.HTTPConnection(*url.removeprefix("http://").split(":"), timeout=20)
-    body = json.dumps({"signature_name": "slow", "instances": [steps]})
-    connection.request("POST", "/v1/models/texts:predict", body)
-    time.sleep(0.5)
-    process.send_signal(signal.SIGTERM)
-    response = connection.getresponse()
-    assert response.status == 200
-    assert json.loads(response.read()) == {"predictions": [steps]}
-    connection.close()
-    rest.close()
-    assert process.wait(20) == 0
-
-
-def test_the_command_line_explains_a_failure(tmp_path):
-    with pytest.raises(SystemExit, match=f"error: no models below {tmp_path}: expected {tmp_path}/NAME/1"):
-        main(tmp_path, engine="embedded")
+def test_batching_parameters_without_batching(models_folder):
+    with pytest.raises(RefusalError, match=r"without setting server_options\.enable_batching to true"):
+        Server({"toy": models_folder / "toy"}, settings=Settings(batching_parameters_file="any"))

@@ -38,7 +38,7 @@ def test_an_unsuitable_python_is_refused_before_anything_is_made(project, target
     before = set(project.iterdir())
     done = make(project, target, f"PYTHON={python}")
     assert done.returncode != 0
-    assert f"{python} must be Python 3.10 to 3.13 with the modules venv and ensurepip" in done.stderr
+    assert f"{python} must be Python 3.11 to 3.13 with the modules venv and ensurepip" in done.stderr
     assert f"make {target} PYTHON=" in done.stderr
     assert set(project.iterdir()) == before
 

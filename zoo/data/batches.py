@@ -6,8 +6,8 @@ from collections import Counter
 import tensorflow as tf
 
 from zoo.data.pairs import Pairs
-from zoo.tokenizers import PAD, START, Tokenizer
-from zoo.tokenizers.sequences import close
+from zoo.tokenizers import PAD, Tokenizer
+from zoo.tokenizers.sequences import read_sources, read_targets, teacher_forced
 
 __all__ = ["batches"]
 
@@ -46,8 +46,10 @@ def batches(
         weights float32, 1 at tokens and 0 at PAD. Its cardinality is known.
 
     Raises:
-        ValueError: there are no pairs, or not as many sources as targets.
+        ValueError: there are no pairs, or not as many sources as targets, or a size is less than 1.
     """
+    if batch_size < 1:
+        raise ValueError(f"A batch has 1 pair or more, got batch_size={batch_size}.")
     if not pairs.sources or len(pairs.sources) != len(pairs.targets):
         raise ValueError(
             f"Pairs must be parallel texts, at least one, got {len(pairs.sources)} sources and "
@@ -58,19 +60,19 @@ def batches(
         texts = texts.shuffle(len(pairs.sources), seed=seed, reshuffle_each_iteration=True)
 
     def encode(sources: tf.Tensor, targets: tf.Tensor):
-        source_ids = close(source.encode(sources), max_source_length)
-        labels = close(target.encode(targets), max_length)
-        target_ids = tf.pad(labels[:, :-1], [[0, 0], [1, 0]], constant_values=START)
+        source_ids = read_sources(source, sources, max_source_length).ids
+        labels = read_targets(target, targets, max_length)
         weights = tf.cast(labels != PAD, tf.float32)
-        return {"source": source_ids, "target_ids": target_ids}, labels, weights
+        return {"source": source_ids, "target_ids": teacher_forced(labels)}, labels, weights
 
-    lengths = [len(text) for text in pairs.sources]
+    # Characters stand for tokens here: what is long in one is long in the other.
+    lengths = [min(len(text), max_source_length) for text in pairs.sources]
     bounds = list(range(BUCKET_WIDTH, max(lengths) + BUCKET_WIDTH, BUCKET_WIDTH))
     in_buckets = Counter(bisect_right(bounds, length) for length in lengths).values()
     count = sum(-(-pairs_in_bucket // batch_size) for pairs_in_bucket in in_buckets)
 
     bucketed = texts.bucket_by_sequence_length(
-        lambda sources, targets: tf.strings.length(sources, unit="UTF8_CHAR"),
+        lambda sources, targets: tf.minimum(tf.strings.length(sources, unit="UTF8_CHAR"), max_source_length),
         bucket_boundaries=bounds,
         bucket_batch_sizes=[batch_size] * (len(bounds) + 1),
         no_padding=True,

@@ -5,7 +5,7 @@ from zoo.decoders.greedy import Greedy
 from zoo.decoders.logits import OnlyEnd
 from zoo.decoders.loop import decode
 from zoo.decoders.protocol import Decoded, LogitTransform, Seq2SeqModel, Strategy
-from zoo.decoders.score import Scored, score, teacher_forced
+from zoo.decoders.score import Scored, score
 
 __all__ = [
     "Beam",
@@ -19,5 +19,4 @@ __all__ = [
     "decode",
     "length_norm",
     "score",
-    "teacher_forced",
 ]

@@ -1,5 +1,6 @@
 """Beam search: the best few hypotheses at every step, finished ones kept apart."""
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -91,7 +92,7 @@ class Beam:
         norm: one of `LENGTH_NORMS`.
 
     Raises:
-        ValueError: the width is less than 1, or the norm is not known.
+        ValueError: the width is less than 1, the penalty is not finite, or the norm is not known.
     """
 
     width: int = 4
@@ -99,8 +100,10 @@ class Beam:
     norm: str = "wu"
 
     def __post_init__(self) -> None:
-        if self.width < 1:
-            raise ValueError(f"The width of a beam must be 1 or more, got {self.width}.")
+        if not isinstance(self.width, int) or self.width < 1:
+            raise ValueError(f"The width of a beam must be a whole number, 1 or more, got {self.width!r}.")
+        if not math.isfinite(self.length_penalty):
+            raise ValueError(f"length_penalty must be a finite number, got {self.length_penalty}.")
         if self.norm not in LENGTH_NORMS:
             raise ValueError(f"norm must be one of {', '.join(LENGTH_NORMS)}, got {self.norm!r}.")
 

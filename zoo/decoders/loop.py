@@ -63,7 +63,7 @@ def decode(
         log_probs = tf.nn.log_softmax(tf.cast(logits, tf.float32))
         searched = log_probs
         for transform in (forbid_pad_and_start, *transforms):
-            searched = transform(searched, search.token_ids, index)
+            searched = tf.minimum(transform(searched, search.token_ids, index), 0.0)
         search, token_ids, parents = strategy.choose(search, searched, log_probs, index)
         return index + 1, token_ids, continue_parents(state, parents), search
 

@@ -61,7 +61,8 @@ class LogitTransform(Protocol):
             index: () int32, number of tokens so far.
 
         Returns:
-            (B, K, V) float32, at most 0: the exact stop rule of a search relies on it. -inf forbids a token.
+            (B, K, V) float32; -inf forbids a token. The exact stop rule of a search relies on numbers of at
+            most 0, so the loop takes greater ones as 0.
         """
         ...
 

@@ -4,9 +4,10 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from zoo.tokenizers.specials import PAD, START
+from zoo.tokenizers.sequences import teacher_forced
+from zoo.tokenizers.specials import PAD
 
-__all__ = ["Scored", "score", "teacher_forced"]
+__all__ = ["Scored", "score"]
 
 
 class Scored(NamedTuple):
@@ -16,11 +17,6 @@ class Scored(NamedTuple):
     """(B,) float32: the sum over the target's tokens."""
     token_scores: tf.Tensor
     """(B, T) float32: of each token after those before it; 0 at PAD."""
-
-
-def teacher_forced(target_ids: tf.Tensor) -> tf.Tensor:
-    """What a decoder reads to predict `target_ids` (B, T): START, then all but the last of them, (B, T)."""
-    return tf.pad(target_ids[:, :-1], [[0, 0], [1, 0]], constant_values=START)
 
 
 def score(model: Any, source: Any, target_ids: tf.Tensor) -> Scored:

@@ -39,26 +39,26 @@ class Attention(keras.layers.Layer):
     """How the attentions of recurrent decoders are called; subclasses say how they score.
 
     Call arguments:
-        query: (B, Q, D) float, any number of queries to each memory.
+        query: (B, T, I) float, any number of queries to each memory: a target's steps, or K hypotheses.
         keys: (B, S, U) float, what `project_keys(values)` gave: it does not depend on the query, so a decoder
             makes the keys once for all its steps.
-        values: (B, S, V) float.
+        values: (B, S, D) float.
         mask: (B, S) bool, True where attention may look. A row without any True gives contexts of zeros.
 
     Returns:
-        (B, Q, V) contexts.
+        (B, T, D) contexts.
     """
 
     def project_keys(self, values):
-        """Values (B, S, V) to keys (B, S, U)."""
+        """Values (B, S, D) to keys (B, S, U)."""
         raise NotImplementedError
 
     def scores(self, query, keys):
-        """How well queries (B, Q, D) and keys (B, S, U) fit, (B, Q, S)."""
+        """How well queries (B, T, I) and keys (B, S, U) fit, (B, T, S)."""
         raise NotImplementedError
 
     def alignment(self, query, keys, mask):
-        """How queries (B, Q, D) spread their attention over the memory: (B, Q, S), rows of sum 1 or 0."""
+        """How queries (B, T, I) spread their attention over the memory: (B, T, S), rows of sum 1 or 0."""
         return masked_softmax(self.scores(query, keys), mask[:, None, :])
 
     def call(self, query, keys, values, mask):

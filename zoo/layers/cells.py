@@ -22,20 +22,20 @@ class HiddenState(NamedTuple):
     """What an RNN or a GRU hands from step to step."""
 
     hidden: Any
-    """(..., U)"""
+    """(..., D)"""
 
 
 class LSTMState(NamedTuple):
     """What an LSTM hands from step to step."""
 
     hidden: Any
-    """(..., U) what the cell shows, h."""
+    """(..., D) what the cell shows, h."""
     cell: Any
-    """(..., U) what the cell keeps, c."""
+    """(..., D) what the cell keeps, c."""
 
 
 class LSTMGates(NamedTuple):
-    """What an LSTM decides in a step, each (..., U)."""
+    """What an LSTM decides in a step, each (..., D)."""
 
     input: Any
     forget: Any
@@ -47,11 +47,11 @@ class Cell(keras.layers.Layer):
     """How cells are called, and the product with the input, which is made for all steps at once.
 
     Args:
-        units: size of the state, U in shapes.
+        units: size of the state, D in shapes.
 
     Call arguments:
-        projected: (..., G * U) float, what `project(x)` gave; G is the number of products with x.
-        state: the state before the step, leaves (..., U); its field `hidden` is what the cell shows.
+        projected: (..., G * D) float, what `project(x)` gave; G is the number of products with x.
+        state: the state before the step, leaves (..., D); its field `hidden` is what the cell shows.
 
     Returns:
         The state after the step, of the same form.
@@ -63,37 +63,39 @@ class Cell(keras.layers.Layer):
     def __init__(self, units: int, **kwargs) -> None:
         super().__init__(**kwargs)
         self.units = units
-
-    def build(self, input_shape) -> None:
-        width = self.products * self.units
-        self.kernel = self.add_weight(shape=(input_shape[-1], width), name="kernel")
-        self.recurrent_kernel = self.add_weight(
-            shape=(self.units, width), initializer="orthogonal", name="recurrent_kernel"
+        self.input_projection = keras.layers.Dense(
+            self.products * units, bias_initializer=self._bias, dtype=self.dtype_policy, name="input"
         )
-        self.bias = self.add_weight(shape=(width,), initializer=self._bias, name="bias")
+        self.recurrent_projection = keras.layers.Dense(
+            self.products * units,
+            use_bias=self.recurrent_bias,
+            kernel_initializer="orthogonal",
+            dtype=self.dtype_policy,
+            name="recurrent",
+        )
+
+    recurrent_bias = False
+
+    def build(self, projected_shape=None, state_shape=None) -> None:
+        self.recurrent_projection.build((None, self.units))
         self.built = True
 
+    def build_for(self, input_width: int) -> None:
+        """Make all weights, for inputs of that width; else `project` makes those of the inputs it gets."""
+        self.input_projection.build((None, input_width))
+        self.build()
+
     def project(self, inputs):
-        """Inputs (..., D) to their part in the step, (..., G * U)."""
-        if not self.built:
-            self.build(inputs.shape)
-        inputs = ops.cast(inputs, self.compute_dtype)
-        return ops.matmul(inputs, self._cast(self.kernel)) + self._cast(self.bias)
+        """Inputs (..., I) to their part in the step, (..., G * D)."""
+        return self.input_projection(inputs)
 
     def initial_state(self, *leading):
-        """Zeros, leaves (*leading, U)."""
+        """Zeros, leaves (*leading, D)."""
         zeros = ops.zeros((*leading, self.units), self.compute_dtype)
         return self.State(*(zeros for _ in self.State._fields))
 
-    def recur(self, hidden):
-        """The product with the state before the step, (..., G * U)."""
-        return ops.matmul(hidden, self._cast(self.recurrent_kernel))
-
     def get_config(self):
         return {**super().get_config(), "units": self.units}
-
-    def _cast(self, weight):
-        return ops.cast(weight, self.compute_dtype)
 
     def _bias(self, shape, dtype=None):
         return ops.zeros(shape, dtype)
@@ -105,12 +107,12 @@ class RNNCell(Cell):
 
         h' = tanh(W x + U h + b)
 
-    Its weights fit those of `keras.layers.SimpleRNN`.
+    This is `keras.layers.SimpleRNN`.
     """
 
     def call(self, projected, state):
         (hidden,) = state
-        return HiddenState(ops.tanh(projected + self.recur(hidden)))
+        return HiddenState(ops.tanh(projected + self.recurrent_projection(hidden)))
 
 
 @keras.saving.register_keras_serializable("zoo")
@@ -122,21 +124,16 @@ class GRUCell(Cell):
         g  = tanh(W_h x + b_h + r * (U_h h + u_h))     candidate
         h' = z * h + (1 - z) * g
 
-    This is what cuDNN computes, and `keras.layers.GRU` with `reset_after=True`, whose weights fit: its bias has
-    b and u as rows.
+    This is what cuDNN computes, and `keras.layers.GRU` with `reset_after=True`.
     """
 
     products = 3
 
-    def build(self, input_shape) -> None:
-        super().build(input_shape)
-        self.recurrent_bias = self.add_weight(
-            shape=(self.products * self.units,), initializer="zeros", name="recurrent_bias"
-        )
+    recurrent_bias = True
 
     def call(self, projected, state):
         (hidden,) = state
-        recurred = self.recur(hidden) + self._cast(self.recurrent_bias)
+        recurred = self.recurrent_projection(hidden)
         update, reset, candidate = ops.split(projected, 3, axis=-1)
         recurred_update, recurred_reset, recurred_candidate = ops.split(recurred, 3, axis=-1)
         update = ops.sigmoid(update + recurred_update)
@@ -156,16 +153,16 @@ class LSTMCell(Cell):
         c' = f * c + i * g
         h' = o * tanh(c')
 
-    The columns of the weights are in the order i, f, g, o, as in `keras.layers.LSTM`, whose weights fit. The
-    forget bias begins at 1 (Jozefowicz et al. 2015).
+    The columns of the weights are in the order i, f, g, o, as in `keras.layers.LSTM`. The forget bias begins at 1
+    (Jozefowicz et al. 2015).
     """
 
     products = 4
     State = LSTMState
 
     def gates(self, projected, hidden) -> LSTMGates:
-        """What the cell decides: products with the input (..., 4U), state before the step (..., U)."""
-        i, f, g, o = ops.split(projected + self.recur(hidden), 4, axis=-1)
+        """What the cell decides: products with the input (..., 4D), state before the step (..., D)."""
+        i, f, g, o = ops.split(projected + self.recurrent_projection(hidden), 4, axis=-1)
         return LSTMGates(ops.sigmoid(i), ops.sigmoid(f), ops.tanh(g), ops.sigmoid(o))
 
     def call(self, projected, state):

@@ -21,16 +21,16 @@ class Recurrent(keras.layers.Layer):
     over it backwards.
 
     Args:
-        units: size of the state, U in shapes.
+        units: size of the state, D in shapes.
         cell: `rnn`, `gru` or `lstm`.
         direction: `forward` or `backward`.
 
     Call arguments:
-        inputs: (B, T, D) float, T at least 1.
+        inputs: (B, T, I) float, T at least 1.
         mask: (B, T) bool, True where there is a token.
 
     Returns:
-        Outputs (B, T, U), and the final state of the cell with leaves (B, U).
+        Outputs (B, T, D), and the final state of the cell with leaves (B, D).
 
     Raises:
         ValueError: the cell or the direction is not known.
@@ -47,7 +47,7 @@ class Recurrent(keras.layers.Layer):
         self.supports_masking = True
 
     def build(self, inputs_shape, mask_shape=None) -> None:
-        self.cell.build(inputs_shape)
+        self.cell.build_for(inputs_shape[-1])
         self.built = True
 
     def call(self, inputs, mask):
@@ -57,7 +57,7 @@ class Recurrent(keras.layers.Layer):
         return outputs, type(states)(*(leaf[:, last] for leaf in states))
 
     def states(self, inputs, mask):
-        """The state of the cell after each position, leaves (B, T, U); before padding and after, as it was."""
+        """The state of the cell after each position, leaves (B, T, D); before padding and after, as it was."""
         backward = self.direction == "backward"
         steps = (ops.transpose(self.cell.project(inputs), (1, 0, 2)), ops.transpose(mask)[..., None])
         if backward:
@@ -89,7 +89,7 @@ class RecurrentStack(keras.layers.Layer):
     is applied between layers, not over time (Zaremba et al. 2014).
 
     Args:
-        units: size of each state, U in shapes.
+        units: size of each state, D in shapes.
         cell: `rnn`, `gru` or `lstm`.
         depth: number of layers.
         direction: `forward`, `backward` or `bidirectional`.
@@ -98,12 +98,12 @@ class RecurrentStack(keras.layers.Layer):
         layer_norm: whether the output of each layer is normalised (Ba et al. 2016).
 
     Call arguments:
-        inputs: (B, T, D) float, T at least 1.
+        inputs: (B, T, I) float, T at least 1.
         mask: (B, T) bool, True where there is a token.
 
     Returns:
-        Outputs (B, T, U), or (B, T, 2U) if bidirectional, and the final hidden states of the last direction of
-        every layer, side by side: (B, depth * U). In a bidirectional stack the last direction is backward, so
+        Outputs (B, T, D), or (B, T, 2D) if bidirectional, and the final hidden states of the last direction of
+        every layer, side by side: (B, depth * D). In a bidirectional stack the last direction is backward, so
         these are the states at the first token.
 
     Raises:

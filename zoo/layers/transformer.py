@@ -132,7 +132,7 @@ class _Block(keras.layers.Layer):
         self.built = True
 
     def residual(self, name: str, inputs, sublayer, training):
-        """Add what a sub-layer makes of its inputs (..., D): `x + f(norm(x))` (pre) or `norm(x + f(x))` (post)."""
+        """Inputs (..., D) to `x + f(norm(x))` (pre) or `norm(x + f(x))` (post)."""
         norm = self.norms[name]
         made = sublayer(norm(inputs) if self.norm == "pre" else inputs)
         total = inputs + self.residual_dropout(made, training=training)
@@ -177,7 +177,7 @@ class EncoderBlock(_Block):
         attention = self.attentions["self_attention"]
 
         def look(x):
-            return attention(x, attention.project(x, turn), mask, turn, training=training)
+            return attention(x, attention.project(x, turn), mask, turn=turn, training=training)
 
         x = self.residual("self_attention", inputs, look, training)
         return self.residual("feed_forward", x, lambda x: self.feed_forward(x, training=training), training)
@@ -218,7 +218,7 @@ class DecoderBlock(_Block):
         attention = self.attentions["self_attention"]
 
         def look_back(x):
-            return attention(x, attention.project(x, turn), mask, turn, training=training)
+            return attention(x, attention.project(x, turn), mask, turn=turn, training=training)
 
         x = self.residual("self_attention", inputs, look_back, training)
         return self._read(x, memory, memory_mask, training)
@@ -244,7 +244,7 @@ class DecoderBlock(_Block):
             x = x[:, :, None, :]
             new = attention.project(x, turn)
             caches.append(KeysValues(*(ops.where(here, n, c) for n, c in zip(new, cache, strict=True))))
-            return attention(x, caches[-1], past, turn)[:, :, 0]
+            return attention(x, caches[-1], past, turn=turn)[:, :, 0]
 
         x = self.residual("self_attention", inputs, look_back, False)
         return self._read(x, memory, memory_mask, False), caches[-1]
@@ -253,7 +253,10 @@ class DecoderBlock(_Block):
         """How the cross-attention spreads, the mean over its heads: (B, T, S). Arguments as in the call."""
         attention = self.attentions["self_attention"]
         x = self.residual(
-            "self_attention", inputs, lambda x: attention(x, attention.project(x, turn), mask, turn), False
+            "self_attention",
+            inputs,
+            lambda x: attention(x, attention.project(x, turn), mask, turn=turn),
+            False,
         )
         x = self.norms["cross_attention"](x) if self.norm == "pre" else x
         return ops.mean(self.attentions["cross_attention"].alignment(x, memory.keys, memory_mask), axis=1)

@@ -2,7 +2,8 @@
 
 from zoo.models.encoded import Encoded
 from zoo.models.recurrent import BahdanauDecoder, LuongDecoder, RecurrentDecoder, RecurrentEncoder
-from zoo.models.seq2seq import RecurrentSeq2Seq, Seq2Seq
+from zoo.models.seq2seq import RecurrentSeq2Seq, Seq2Seq, TransformerSeq2Seq
+from zoo.models.transformer import TransformerDecoder, TransformerEncoder
 
 __all__ = [
     "BahdanauDecoder",
@@ -12,4 +13,7 @@ __all__ = [
     "RecurrentEncoder",
     "RecurrentSeq2Seq",
     "Seq2Seq",
+    "TransformerDecoder",
+    "TransformerEncoder",
+    "TransformerSeq2Seq",
 ]

@@ -29,7 +29,7 @@ class RecurrentMemory(NamedTuple):
     values: Any
     """(B, S, D) what the encoder says of each position; () where there is no attention."""
     keys: Any
-    """(B, S, A) the values, projected for the attention; () where there is none."""
+    """(B, S, U) the values, projected for the attention; () where there is none."""
     mask: Any
     """(B, S) bool, True where the source has a token."""
     start: Any
@@ -40,9 +40,9 @@ class DecoderState(NamedTuple):
     """What a recurrent decoder hands from step to step."""
 
     cells: Any
-    """The state of each layer's cell, leaves (B, K, U)."""
+    """The state of each layer's cell, leaves (B, K, D)."""
     read: Any
-    """(B, K, R) what was read in the memory last; () where there is no attention."""
+    """(B, K, D) what was read in the memory last; () where there is no attention."""
 
 
 @keras.saving.register_keras_serializable("zoo")
@@ -121,13 +121,14 @@ class RecurrentEncoder(keras.layers.Layer):
 class RecurrentDecoder(keras.layers.Layer):
     """A recurrent decoder that knows the source by its initial state alone (Sutskever et al. 2014).
 
-    All states begin at `tanh(W s)`, s being the encoder's summary. Each token is embedded and goes up through the
+    All states begin at `tanh(W s)`, s being the encoder's summary; so do the cells of an LSTM, which the papers
+    with this start, Cho et al. (2014) and Bahdanau et al. (2015), have not. Each token is embedded and goes up through the
     layers; the logits are read off the uppermost. The product of the first layer with the tokens of a whole
     target is made at once.
 
     Args:
         vocab_size: number of target ids, V in shapes.
-        units: size of each state, U in shapes.
+        units: size of each state.
         embedding_dim: size of the embeddings.
         cell: `rnn`, `gru` or `lstm`.
         depth: number of layers.
@@ -181,7 +182,7 @@ class RecurrentDecoder(keras.layers.Layer):
         self.embedding.build((None, None))
         self.start_projection.build((None, summary_width))
         for number, cell in enumerate(self.cells):
-            cell.build((None, self.units if number else self.embedding_dim))
+            cell.build_for(self.units if number else self.embedding_dim)
         self.readout.build((None, None, self.features_width(width)))
         self.built = True
 
@@ -220,18 +221,18 @@ class RecurrentDecoder(keras.layers.Layer):
         return tree.map_structure(lambda leaf: ops.transpose(leaf[:, :, 0], (1, 0, 2)), states)
 
     def advance(self, projected, state: DecoderState, memory: RecurrentMemory) -> DecoderState:
-        """One step: the first layer's product with the token (B, K, G * U), and the state before it."""
+        """One step: the first layer's product with the token (B, K, G * units), and the state before it."""
         return DecoderState(self.climb(projected, state.cells), ())
 
     def climb(self, projected, states):
-        """Up through the layers: the first one's product (B, K, G * U) and all states to the next states."""
+        """Up through the layers: the first one's product (B, K, G * units) and all states to the next states."""
         moved = []
         for cell, state in zip(self.cells, states, strict=True):
             moved.append(cell(projected if not moved else cell.project(moved[-1].hidden), state))
         return tuple(moved)
 
     def features(self, embedded, state: DecoderState):
-        """What the logits are read off, (B, T, F)."""
+        """What the logits are read off, (B, T, D)."""
         return state.cells[-1].hidden
 
     def get_config(self):
@@ -249,18 +250,17 @@ class _AttentiveDecoder(RecurrentDecoder):
 
     def memory(self, encoded: Encoded) -> RecurrentMemory:
         start = super().memory(encoded).start
-        read = ops.zeros_like(encoded.values[:, 0, :1]) * ops.zeros(
-            (1, self.read_width(encoded.values.shape[-1]))
-        )
+        nothing = (ops.shape(encoded.values)[0], self.read_width(encoded.values.shape[-1]))
+        read = ops.zeros(nothing, encoded.values.dtype)
         keys = self.attention.project_keys(encoded.values)
         return RecurrentMemory(encoded.values, keys, encoded.mask, DecoderState(start.cells, read))
 
     def read_width(self, width: int) -> int:
-        """Size of what is read, R, for values of size `width`."""
+        """Size of what is read, for values of size `width`."""
         raise NotImplementedError
 
     def queries(self, states: DecoderState, start: DecoderState):
-        """What the attention of each step of a run asked with, (B, T, U)."""
+        """What the attention of each step of a run asked with, (B, T, D)."""
         raise NotImplementedError
 
     def alignment(self, target_ids, memory: RecurrentMemory):

@@ -3,8 +3,9 @@
 import keras
 
 from zoo.models.recurrent import BahdanauDecoder, LuongDecoder, RecurrentDecoder, RecurrentEncoder
+from zoo.models.transformer import TransformerDecoder, TransformerEncoder
 
-__all__ = ["RecurrentSeq2Seq", "Seq2Seq"]
+__all__ = ["RecurrentSeq2Seq", "Seq2Seq", "TransformerSeq2Seq"]
 
 
 @keras.saving.register_keras_serializable("zoo")
@@ -181,6 +182,64 @@ class RecurrentSeq2Seq(Seq2Seq):
     def get_config(self):
         base = keras.Model.get_config(self)
         return {**base, **self._own_config}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)
+
+
+@keras.saving.register_keras_serializable("zoo")
+class TransformerSeq2Seq(Seq2Seq):
+    """The Transformer of Vaswani et al. (2017), "Attention is all you need".
+
+    Args:
+        source_vocab_size: number of source ids; id 0 is padding.
+        vocab_size: number of target ids, V in shapes.
+        width: size of every vector, D in shapes.
+        depth: number of blocks, in the encoder and in the decoder.
+        heads: number of heads.
+        units: size of the hidden layer of the feed-forward networks.
+        positions, activation, norm, dropout: see `TransformerEncoder`.
+
+    Call arguments and result: see `Seq2Seq`.
+
+    Raises:
+        ValueError: a name is not known, or the heads do not divide the width.
+    """
+
+    def __init__(
+        self,
+        source_vocab_size: int,
+        vocab_size: int,
+        *,
+        width: int = 128,
+        depth: int = 2,
+        heads: int = 4,
+        units: int = 256,
+        positions: str = "sinusoidal",
+        activation: str = "relu",
+        norm: str = "post",
+        dropout: float = 0.0,
+        **kwargs,
+    ) -> None:
+        shared = {
+            "width": width,
+            "depth": depth,
+            "heads": heads,
+            "units": units,
+            "positions": positions,
+            "activation": activation,
+            "norm": norm,
+            "dropout": dropout,
+        }
+        self._own_config = {"source_vocab_size": source_vocab_size, "vocab_size": vocab_size, **shared}
+        shared["dtype"] = kwargs.get("dtype")
+        encoder = TransformerEncoder(source_vocab_size, name="encoder", **shared)
+        decoder = TransformerDecoder(vocab_size, name="decoder", **shared)
+        super().__init__(encoder, decoder, **kwargs)
+
+    def get_config(self):
+        return {**keras.Model.get_config(self), **self._own_config}
 
     @classmethod
     def from_config(cls, config):

@@ -4,21 +4,8 @@ from collections.abc import Callable, Mapping
 
 from zoo.recipes.dates import dates
 from zoo.recipes.recipe import Recipe
-from zoo.recipes.run import Aligned, Evaluation, Run, align, evaluate, export, load, train
 
-__all__ = [
-    "RECIPES",
-    "Aligned",
-    "Evaluation",
-    "Recipe",
-    "Run",
-    "align",
-    "evaluate",
-    "export",
-    "find",
-    "load",
-    "train",
-]
+__all__ = ["RECIPES", "Recipe", "find"]
 
 RECIPES: Mapping[str, Callable[[], Recipe]] = {"dates": dates}
 """All recipes, by name."""
@@ -28,8 +15,8 @@ def find(name: str) -> Recipe:
     """The recipe of that name.
 
     Raises:
-        KeyError: there is none; the message lists those there are.
+        ValueError: there is none; the message lists those there are.
     """
     if name not in RECIPES:
-        raise KeyError(f"There is no recipe {name!r}. There are: {', '.join(sorted(RECIPES))}.")
+        raise ValueError(f"There is no recipe {name!r}. There are: {', '.join(sorted(RECIPES))}.")
     return RECIPES[name]()

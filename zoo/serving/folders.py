@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from tensorflow.core.protobuf.meta_graph_pb2 import MetaGraphDef
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
@@ -20,15 +21,23 @@ Fingerprint = tuple[tuple[str, int, int], ...]
 _REMEDY = "publish the version again: write it beside its place, then rename it to its number"
 _VARIABLE_OPS = {"VarHandleOp", "VariableV2", "Variable"}
 _SERVE = "serve"
+_SHARD = re.compile(r"variables\.data-[0-9]{5,}-of-([0-9]{5,})")
 
 
 class BrokenVersionError(ValueError):
-    """A version that must not be served: names its folder, the reason and the remedy."""
+    """A version that must not be served: names its folder, the reason and the remedy.
 
-    def __init__(self, path: Path, reason: str, remedy: str = _REMEDY) -> None:
+    Attributes:
+        code: the canonical status code that the version's status tells.
+    """
+
+    def __init__(
+        self, path: Path, reason: str, remedy: str = _REMEDY, *, code: str = "FAILED_PRECONDITION"
+    ) -> None:
         super().__init__(f"{path} is not served: {reason}. Remedy: {remedy}.")
         self.path = path
         self.reason = reason
+        self.code = code
 
 
 def find_models(folder: Path) -> dict[str, Path]:
@@ -68,13 +77,23 @@ def check(folder: Path) -> MetaGraphDef:
     """The graph of a version, after everything that it needs was found on disk.
 
     Raises:
-        BrokenVersionError: something is missing, cut off, or not a SavedModel for serving.
+        BrokenVersionError: something is missing, cut off, or not a SavedModel for serving. Nothing else is
+            raised: one broken version must not end a server, nor its watch over the others.
     """
+    try:
+        return _checked(folder)
+    except BrokenVersionError:
+        raise
+    except Exception as error:
+        raise BrokenVersionError(folder, f"it cannot be checked ({error!r})") from error
+
+
+def _checked(folder: Path) -> MetaGraphDef:
     if not folder.is_dir():
         raise BrokenVersionError(folder, "it is a file, and a folder with a SavedModel was expected")
     model_file = folder / "saved_model.pb"
     if not model_file.is_file():
-        raise BrokenVersionError(folder, "it has no saved_model.pb")
+        raise BrokenVersionError(folder, "it has no saved_model.pb", code="NOT_FOUND")
     for problem in _manifest_problems(folder):
         raise BrokenVersionError(folder, problem)
     meta_graph = _serving_graph(folder, model_file)
@@ -103,16 +122,26 @@ def _manifest_problems(folder: Path) -> Iterator[str]:
     if not manifest.is_file():
         return
     try:
-        sizes = json.loads(manifest.read_bytes()).get("files", {})
-    except (ValueError, AttributeError) as error:
-        yield f"assets.extra/zoo.json is not a JSON object ({error})"
+        sizes = _sizes(json.loads(manifest.read_bytes()))
+    except ValueError as error:
+        yield f"assets.extra/zoo.json is not a manifest ({error})"
         return
     for name, size in sizes.items():
         path = folder / name
-        if not path.is_file():
+        if Path(name).anchor or ".." in Path(name).parts:
+            yield f"assets.extra/zoo.json lists a file outside the version, {name}"
+        elif not path.is_file():
             yield f"{name} is missing, which its manifest lists"
         elif path.stat().st_size != size:
             yield f"{name} has {path.stat().st_size} bytes where its manifest says {size}"
+
+
+def _sizes(manifest: Any) -> dict[str, int]:
+    sizes = manifest.get("files", {}) if isinstance(manifest, dict) else None
+    # type(), since True and False are instances of int
+    if not isinstance(sizes, dict) or any(type(size) is not int for size in sizes.values()):
+        raise ValueError("expected a JSON object whose `files` maps relative paths to sizes in bytes")
+    return sizes
 
 
 def _missing_files(folder: Path, meta_graph: MetaGraphDef) -> Iterator[str]:
@@ -128,11 +157,10 @@ def _missing_variables(variables: Path) -> Iterator[str]:
     if not (variables / "variables.index").is_file():
         yield "the graph has variables, and variables/variables.index is missing"
         return
-    shards = sorted(variables.glob("variables.data-*-of-*"))
-    if not shards:
+    shards = filter(None, (_SHARD.fullmatch(path.name) for path in sorted(variables.iterdir())))
+    count = next((int(shard[1]) for shard in shards), 0)
+    if not count:
         yield "the graph has variables, and there is no variables/variables.data-* file"
-        return
-    count = int(shards[0].name.rpartition("-")[2])
     for number in range(count):
         name = f"variables.data-{number:05d}-of-{count:05d}"
         if not (variables / name).is_file():

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import tensorflow as tf
@@ -18,7 +18,27 @@ from zoo.serving.folders import BrokenVersionError, check
 from zoo.serving.messages import RefusalError
 from zoo.text_operations import register_text_operations
 
-__all__ = ["Servable", "load"]
+__all__ = ["Runner", "Servable", "load"]
+
+
+class Runner(Protocol):
+    """What answers for a version: a `Servable`, or something around one."""
+
+    path: Path
+    signatures: dict[str, SignatureDef]
+
+    def run(
+        self,
+        signature: SignatureDef,
+        inputs: Mapping[str, np.ndarray],
+        outputs: Sequence[str],
+        *,
+        timeout: float | None = None,
+    ) -> dict[str, np.ndarray]:
+        """The named outputs of a signature, see `Servable.run`."""
+
+    def close(self) -> None:
+        """Free the memory."""
 
 
 class Servable:
@@ -33,7 +53,7 @@ class Servable:
         self, path: Path, session: tf.compat.v1.Session, signatures: Mapping[str, SignatureDef]
     ) -> None:
         self.path = path
-        self.signatures = dict(signatures)
+        self.signatures: dict[str, SignatureDef] = dict(signatures)
         self._session = session
         self._tensors = {
             info.name: session.graph.get_tensor_by_name(info.name)._as_tf_output()

@@ -141,6 +141,88 @@ BATCH_DIFFERS = Message(
 )
 UNWRITABLE_TYPE = Message("INVALID_ARGUMENT", "Failed to write JSON value for tensor type: {kind}")
 
+# Server-side batching
+NO_ROWS_AXIS = Message("INVALID_ARGUMENT", "Batching Run() input tensors must have at least one dimension")
+ROWS_DIFFER = Message("INVALID_ARGUMENT", "Batching Run() input tensors must have equal 0th-dimension size")
+TASK_TOO_LARGE = Message(
+    "INVALID_ARGUMENT", "Task size {size} is larger than maximum input batch size {limit}"
+)
+QUEUE_FULL = Message(
+    "UNAVAILABLE",
+    "The batch scheduling queue to which this task was submitted is full; currently {batches} batches "
+    "enqueued and max_enqueued_batches is {limit}",
+)
+LATE_IN_QUEUE = Message("RESOURCE_EXHAUSTED", "Run() timeout exceeded while waiting in batching queue")
+ROW_SHAPES_DIFFER = Message(
+    "FAILED_PRECONDITION",
+    "Tensors with name '{name}' from different tasks have different shapes and padding is turned off. "
+    "Set pad_variable_length_inputs to true, or ensure that all tensors with the same name "
+    "have equal dimensions starting with the first dim.",
+)
+ROW_RANKS_DIFFER = Message(
+    "FAILED_PRECONDITION", "Tensors with name '{name}' from different tasks have different ranks"
+)
+OUTPUT_WITHOUT_ROWS = Message("FAILED_PRECONDITION", "Batched output tensor has 0 dimensions")
+OUTPUT_ROWS_DIFFER = Message(
+    "FAILED_PRECONDITION",
+    "Batched output tensor's 0th dimension does not equal the sum of the 0th dimension sizes "
+    "of the input tensors",
+)
+CLOSED = Message("UNAVAILABLE", "The server is stopping.")
+
+# Configs and flags
+BAD_CONFIG_FILE = Message("INVALID_ARGUMENT", "Invalid protobuf file: '{path}': {problem}")
+NOT_A_CONFIG_LIST = Message(
+    "INVALID_ARGUMENT",
+    "ServerModelConfig type not supported by HandleReloadConfigRequest. "
+    "Only ModelConfigList is currently supported",
+)
+MODEL_TWICE = Message("INVALID_ARGUMENT", "Illegal to list model {name} multiple times in config list")
+MODEL_WITHOUT_NAME = Message(
+    "INVALID_ARGUMENT", "Expected each model to have a name; the one with base_path()={path} has none"
+)
+RELATIVE_BASE_PATH = Message(
+    "INVALID_ARGUMENT", "Expected model {name} to have an absolute path or URI; got base_path()={path}"
+)
+NO_PLATFORM = Message(
+    "INVALID_ARGUMENT",
+    "Illegal setting neither ModelServerConfig::model_type (deprecated) nor "
+    "ModelServerConfig::model_platform, model name is {name}",
+)
+UNKNOWN_PLATFORM = Message(
+    "INVALID_ARGUMENT", "Expected model {name} to have the platform tensorflow; got {platform}"
+)
+LABEL_OF_UNAVAILABLE = Message(
+    "FAILED_PRECONDITION",
+    "Request to assign label to version {version} of model {name}, "
+    "which is not currently available for inference",
+)
+MODELS_NOT_AVAILABLE = Message("UNKNOWN", "{count} model(s) did not become available: {{{models}}}")
+NO_MODELS = Message(
+    "INVALID_ARGUMENT",
+    "Both server_options.model_base_path and server_options.model_config_file are empty!",
+)
+BATCHING_IS_OFF = Message(
+    "INVALID_ARGUMENT",
+    "server_options.batching_parameters_file is set without setting server_options.enable_batching to true.",
+)
+LAST_BATCH_SIZE = Message(
+    "INVALID_ARGUMENT",
+    "Last entry in allowed_batch_sizes must match max_batch_size; last entry was {size}; expected {limit}",
+)
+FALLING_BATCH_SIZES = Message(
+    "INVALID_ARGUMENT", "allowed_batch_sizes entries must be monotonically increasing"
+)
+BAD_PARAMETER = Message("INVALID_ARGUMENT", "{name} must be at least {least}; was {value}")
+REFUSED_FLAG = Message(
+    "UNIMPLEMENTED",
+    "This server cannot encrypt: take --{flag} away and put a proxy in front, or use TensorFlow Serving.",
+)
+
+# Health and metrics
+UNKNOWN_SERVICE = Message("NOT_FOUND", "unknown service {service}")
+METRICS_PATH = Message("INVALID_ARGUMENT", "Unexpected path: {path}. Should be {expected}")
+
 # gRPC
 MISSING_MODEL_SPEC = Message("INVALID_ARGUMENT", "Missing ModelSpec")
 MISSING_SPEC_NAME = Message("INVALID_ARGUMENT", "ModelSpec has no name specified.")

@@ -4,7 +4,7 @@ Numbers and names are those of the originals, so their text and wire formats are
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, wrappers_pb2
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto
@@ -36,7 +36,7 @@ _BATCHING: Mapping[str, _Field] = {
     "num_batch_threads": _Field(4, _INT64),
     "thread_pool_name": _Field(5, _STRING),
     "allowed_batch_sizes": _Field(6, "int64", repeated=True),
-    "pad_variable_length_inputs": _Field(7, _BOOL),
+    "pad_variable_length_inputs": _Field(7, "bool"),
     "enable_large_batch_splitting": _Field(8, _BOOL),
     "max_execution_batch_size": _Field(9, _INT64),
 }
@@ -47,7 +47,7 @@ _HEALTH_RESPONSE = {"status": _Field(1, "int32")}
 """The status is an enum, which looks the same on the wire; see `zoo.serving.health`."""
 
 
-def _file(name: str, package: str, messages: Mapping[str, Mapping[str, _Field]]) -> dict[str, type]:
+def _file(name: str, package: str, messages: Mapping[str, Mapping[str, _Field]]) -> dict[str, Any]:
     """The classes of the messages of a file, by name."""
     made = descriptor_pb2.FileDescriptorProto(name=name, package=package, syntax="proto3")
     made.dependency.append(wrappers_pb2.DESCRIPTOR.name)

@@ -7,6 +7,7 @@ of threads, so the event loop is never blocked.
 import asyncio
 import logging
 import re
+import time
 import zlib
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
@@ -23,15 +24,13 @@ from tensorflow_serving.apis.get_model_metadata_pb2 import SignatureDefMap
 
 from zoo.serving import documents, messages, tensors
 from zoo.serving.messages import HTTP_STATUS, RefusalError
+from zoo.serving.monitoring import Monitoring
 from zoo.serving.quote import quote
 from zoo.serving.servables import Servables
 
-__all__ = ["MAX_BODY_BYTES", "Reply", "RestApi", "application"]
+__all__ = ["Reply", "RestApi", "application"]
 
 _log = logging.getLogger(__name__)
-
-MAX_BODY_BYTES = 16 * 1024 * 1024
-"""The largest request body by default, after inflating."""
 
 _TOO_LARGE = 413
 _METHODS = {"GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"}
@@ -40,6 +39,12 @@ _RUN = re.compile(_MODEL + r":(?P<verb>classify|regress|predict)", re.IGNORECASE
 _LOOK = re.compile(_MODEL + r"(?P<metadata>/metadata)?", re.IGNORECASE)
 _NO_NAME = re.compile(r"/v1/models(?:/metadata)?", re.IGNORECASE)
 _BAD_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2})")
+_MODEL_OF = re.compile(r"/v1/models/([^/:?]+)", re.IGNORECASE)
+_CORS = {
+    "access-control-allow-origin": "*",
+    "access-control-allow-methods": "POST, GET",
+    "access-control-allow-headers": "Content-Type",
+}
 _LARGEST_VERSION = 2**63 - 1
 
 
@@ -56,6 +61,7 @@ class _Target(NamedTuple):
 
     name: str
     version: int | None
+    label: str | None
 
 
 class RestApi:
@@ -64,11 +70,22 @@ class RestApi:
     Args:
         servables: the models.
         timeout: seconds that a prediction may take before it is answered with 504.
+        monitoring: is told of every request.
+        metrics_path: where the page for Prometheus is; None: nowhere.
     """
 
-    def __init__(self, servables: Servables, *, timeout: float = 30.0) -> None:
+    def __init__(
+        self,
+        servables: Servables,
+        *,
+        timeout: float = 30.0,
+        monitoring: Monitoring | None = None,
+        metrics_path: str | None = None,
+    ) -> None:
         self._servables = servables
         self._timeout = timeout
+        self._monitoring = monitoring or Monitoring()
+        self._metrics_path = metrics_path
 
     def answer(self, method: str, path: str, body: bytes, headers: Mapping[str, str] | None = None) -> Reply:
         """Answer a request; every failure becomes a reply too.
@@ -79,20 +96,36 @@ class RestApi:
         """
         if method not in _METHODS:
             return _error(501, f"The method {method} is not implemented.")
+        if self._metrics_path and path.partition("?")[0] == self._metrics_path:
+            return self._metrics(path)
         if not path.lower().startswith("/v1/"):
             return _error(404, f"Not found: {path}. This server answers under /v1/models/NAME.")
         if _BAD_ESCAPE.search(path):
             return _error(400, messages.MALFORMED(method=method, path=path).message)
         handler = {"POST": self._post, "GET": self._get, "OPTIONS": self._options}.get(method, self._refuse)
+        code, reply = self._attempt(lambda: handler(method, path, body, headers or {}))
+        model = _MODEL_OF.match(path)
+        self._monitoring.count_request(_unquote(model[1]) if model else "", code)
+        return reply
+
+    def _attempt(self, work: Callable[[], Reply]) -> tuple[str, Reply]:
+        """The reply with its canonical status code; what fails becomes one too."""
         try:
-            return handler(method, path, body, headers or {})
-        except RefusalError as refusal:
-            return _error(HTTP_STATUS[refusal.code], refusal.message)
+            return "OK", work()
+        except RefusalError as error:
+            refusal = error
         except RecursionError:
-            return _error(400, messages.PARSE_ERROR(problem="The document is nested too deeply.").message)
+            refusal = messages.PARSE_ERROR(problem="The document is nested too deeply.")
         except Exception as error:
-            _log.exception("%s %s failed", method, path)
-            return _error(500, messages.INTERNAL(problem=type(error).__name__).message)
+            _log.exception("a REST request failed")
+            refusal = messages.INTERNAL(problem=type(error).__name__)
+        return refusal.code, _error(HTTP_STATUS[refusal.code], refusal.message)
+
+    def _metrics(self, path: str) -> Reply:
+        if path == self._metrics_path:
+            return Reply(200, self._monitoring.page().encode(), "text/plain")
+        refusal = messages.METRICS_PATH(path=path, expected=self._metrics_path)
+        return Reply(HTTP_STATUS[refusal.code], refusal.message.encode(), "text/plain")
 
     def _post(self, method: str, path: str, body: bytes, _headers: Mapping[str, str]) -> Reply:
         match = _RUN.fullmatch(path)
@@ -102,8 +135,11 @@ class RestApi:
             return Reply(400, b"")
         if match["verb"] != "predict":
             raise messages.UNSUPPORTED_METHOD(verb=match["verb"])
-        document = documents.parse(body)
-        return Reply(200, tensors.to_json(self._predict(match, document)))
+        started = time.perf_counter()
+        reply = Reply(200, tensors.to_json(self._predict(match, documents.parse(body))))
+        seconds = time.perf_counter() - started
+        self._monitoring.time_request(_unquote(match["name"]), "predict", "REST", seconds)
+        return reply
 
     def _get(self, method: str, path: str, _body: bytes, _headers: Mapping[str, str]) -> Reply:
         match = _LOOK.fullmatch(path)
@@ -130,12 +166,13 @@ class RestApi:
         if type(name) is not str:
             raise messages.SIGNATURE_NOT_STRING(value=quote(document))
         target = _target(match)
-        with self._servables.acquire(target.name, target.version) as (_, servable):
+        with self._servables.acquire(*target) as (_, servable):
             signature = _signature(servable.signatures, name or "serving_default")
             dtypes = {key: DataType.Name(info.dtype) for key, info in signature.inputs.items()}
             form = _form(document)
             inputs = form.read(document, dtypes)
-            outputs = servable.run(signature, inputs, sorted(signature.outputs), timeout=self._timeout)
+            with self._monitoring.timed_run(target.name, "predict"):
+                outputs = servable.run(signature, inputs, sorted(signature.outputs), timeout=self._timeout)
         return {form.answer_key: form.write(outputs)}
 
     def _status(self, match: re.Match[str]) -> dict[str, Any]:
@@ -154,7 +191,7 @@ class RestApi:
 
     def _metadata(self, match: re.Match[str]) -> dict[str, Any]:
         target = _target(match)
-        with self._servables.acquire(target.name, target.version) as (version, servable):
+        with self._servables.acquire(*target) as (version, servable):
             signatures = SignatureDefMap(signature_def=servable.signatures)
         return {
             "model_spec": {"name": target.name, "signature_name": "", "version": str(version)},
@@ -206,9 +243,9 @@ def _signature(signatures: Mapping[str, SignatureDef], name: str) -> SignatureDe
 
 
 def _target(match: re.Match[str]) -> _Target:
-    if match["label"] is not None:
-        raise messages.UNKNOWN_LABEL(label=_unquote(match["label"]))
-    return _Target(_unquote(match["name"]), int(match["version"]) if match["version"] else None)
+    version = int(match["version"]) if match["version"] else None
+    label = None if match["label"] is None else _unquote(match["label"])
+    return _Target(_unquote(match["name"]), version, label)
 
 
 def _too_big(match: re.Match[str]) -> bool:
@@ -225,13 +262,15 @@ def _error(status: int, message: str) -> Reply:
     return Reply(status, tensors.to_json({"error": message}, indent=4))
 
 
-def application(api: RestApi, *, pool: Executor, max_body_bytes: int = MAX_BODY_BYTES) -> ASGIApp:
+def application(api: RestApi, *, pool: Executor, max_body_bytes: int, cors: bool = False) -> ASGIApp:
     """The ASGI application around an API. It has no routes: the URLs are told apart as they came, undecoded.
 
     Args:
         pool: the threads that work on requests; when all are busy, requests wait.
-        max_body_bytes: a larger body is answered with 413.
+        max_body_bytes: a body larger than this, inflated, is answered with 413.
+        cors: whether web pages of any origin may ask.
     """
+    common = _CORS if cors else {}
 
     async def respond(request: Request) -> Reply:
         body = await _read_body(request, max_body_bytes)
@@ -247,7 +286,7 @@ def application(api: RestApi, *, pool: Executor, max_body_bytes: int = MAX_BODY_
             reply = await respond(Request(scope, receive))
         except ClientDisconnect:
             return
-        response = Response(reply.body, reply.status, headers={"content-type": reply.content_type})
+        response = Response(reply.body, reply.status, headers={"content-type": reply.content_type, **common})
         await response(scope, receive, send)
 
     return app

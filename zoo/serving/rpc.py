@@ -1,13 +1,14 @@
-"""The gRPC interface: PredictionService.Predict and GetModelMetadata, ModelService.GetModelStatus.
+"""The gRPC interface: Predict and GetModelMetadata, GetModelStatus and HandleReloadConfigRequest.
 
 The other calls of the two services answer UNIMPLEMENTED.
 """
 
 import logging
 import math
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import grpc
 import numpy as np
@@ -22,11 +23,13 @@ from tensorflow_serving.apis.get_model_metadata_pb2 import (
     SignatureDefMap,
 )
 from tensorflow_serving.apis.get_model_status_pb2 import GetModelStatusRequest, GetModelStatusResponse
+from tensorflow_serving.apis.model_management_pb2 import ReloadConfigRequest, ReloadConfigResponse
 from tensorflow_serving.apis.model_pb2 import ModelSpec
 from tensorflow_serving.apis.predict_pb2 import PredictRequest, PredictResponse
 
-from zoo.serving import messages
+from zoo.serving import configs, messages
 from zoo.serving.messages import RefusalError
+from zoo.serving.monitoring import Monitoring
 from zoo.serving.servables import Servables
 
 __all__ = ["add_services"]
@@ -56,18 +59,27 @@ _VALUE_FIELDS = {
 """Where a TensorProto keeps the values of a numpy dtype; TensorFlow Serving answers in these fields."""
 
 
-def add_services(server: grpc.Server, servables: Servables) -> None:
+def add_services(server: grpc.Server, servables: Servables, monitoring: Monitoring) -> None:
     """Register both services with a gRPC server."""
-    prediction_service_pb2_grpc.add_PredictionServiceServicer_to_server(_PredictionService(servables), server)
+    prediction = _PredictionService(servables, monitoring)
+    prediction_service_pb2_grpc.add_PredictionServiceServicer_to_server(prediction, server)
     model_service_pb2_grpc.add_ModelServiceServicer_to_server(_ModelService(servables), server)
 
 
 class _PredictionService(prediction_service_pb2_grpc.PredictionServiceServicer):
-    def __init__(self, servables: Servables) -> None:
+    def __init__(self, servables: Servables, monitoring: Monitoring) -> None:
         self._servables = servables
+        self._monitoring = monitoring
 
     def Predict(self, request: PredictRequest, context: grpc.ServicerContext) -> PredictResponse:  # noqa: N802
-        return _answer(context, lambda: self._predict(request, _timeout(context)))
+        name, started = request.model_spec.name, time.perf_counter()
+
+        def work() -> PredictResponse:
+            response = self._predict(request, _timeout(context))
+            self._monitoring.time_request(name, "Predict", "GRPC", time.perf_counter() - started)
+            return response
+
+        return _answer(context, work, lambda code: self._monitoring.count_request(name, code))
 
     def GetModelMetadata(  # noqa: N802
         self, request: GetModelMetadataRequest, context: grpc.ServicerContext
@@ -75,16 +87,17 @@ class _PredictionService(prediction_service_pb2_grpc.PredictionServiceServicer):
         return _answer(context, lambda: self._metadata(request))
 
     def _predict(self, request: PredictRequest, timeout: float | None) -> PredictResponse:
-        name, wanted = _target(request)
-        with self._servables.acquire(name, wanted) as (version, servable):
+        target = _target(request)
+        with self._servables.acquire(*target) as (version, servable):
             key = request.model_spec.signature_name or "serving_default"
             if key not in servable.signatures:
                 raise messages.UNKNOWN_SIGNATURE_GRPC(signature=key)
             signature = servable.signatures[key]
             inputs = _read_inputs(signature, request.inputs)
             names = _wanted_outputs(signature, request.output_filter)
-            outputs = servable.run(signature, inputs, names, timeout=timeout)
-        response = PredictResponse(model_spec=_spec(name, version, key))
+            with self._monitoring.timed_run(target.name, "Predict"):
+                outputs = servable.run(signature, inputs, names, timeout=timeout)
+        response = PredictResponse(model_spec=_spec(target.name, version, key))
         for output, tensor in outputs.items():
             response.outputs[output].CopyFrom(_to_proto(tensor))
         return response
@@ -95,10 +108,10 @@ class _PredictionService(prediction_service_pb2_grpc.PredictionServiceServicer):
         for field in request.metadata_field:
             if field != "signature_def":
                 raise messages.UNKNOWN_METADATA_FIELD(field=field)
-        name, wanted = _target(request)
-        with self._servables.acquire(name, wanted) as (version, servable):
+        target = _target(request)
+        with self._servables.acquire(*target) as (version, servable):
             signatures = SignatureDefMap(signature_def=servable.signatures)
-        response = GetModelMetadataResponse(model_spec=_spec(name, version))
+        response = GetModelMetadataResponse(model_spec=_spec(target.name, version))
         response.metadata["signature_def"].Pack(signatures)
         return response
 
@@ -111,6 +124,17 @@ class _ModelService(model_service_pb2_grpc.ModelServiceServicer):
         self, request: GetModelStatusRequest, context: grpc.ServicerContext
     ) -> GetModelStatusResponse:
         return _answer(context, lambda: self._status(request))
+
+    def HandleReloadConfigRequest(  # noqa: N802
+        self, request: ReloadConfigRequest, context: grpc.ServicerContext
+    ) -> ReloadConfigResponse:
+        return _answer(context, lambda: self._reload(request))
+
+    def _reload(self, request: ReloadConfigRequest) -> ReloadConfigResponse:
+        self._servables.replace(configs.read_list(request.config))
+        response = ReloadConfigResponse()
+        response.status.error_code = Code.Value("OK")
+        return response
 
     def _status(self, request: GetModelStatusRequest) -> GetModelStatusResponse:
         if not request.HasField("model_spec"):
@@ -125,15 +149,23 @@ class _ModelService(model_service_pb2_grpc.ModelServiceServicer):
         return response
 
 
-def _answer(context: grpc.ServicerContext, work: Callable[[], _Answer]) -> _Answer:
-    """Do the work; a refusal, or a fault of ours, becomes the status of the call."""
+def _answer(
+    context: grpc.ServicerContext,
+    work: Callable[[], _Answer],
+    count: Callable[[str], None] = lambda code: None,
+) -> _Answer:
+    """Do the work; a refusal, or a fault of ours, becomes the status of the call. The code is counted."""
     try:
-        return work()
+        answer = work()
     except RefusalError as error:
         refusal = error
     except Exception as error:
         _log.exception("a gRPC call failed")
         refusal = messages.INTERNAL(problem=type(error).__name__)
+    else:
+        count("OK")
+        return answer
+    count(refusal.code)
     message = refusal.message
     if len(message) > _LONGEST_MESSAGE:
         message = f"{message[:_LONGEST_MESSAGE]}...TRUNCATED"
@@ -146,16 +178,23 @@ def _timeout(context: grpc.ServicerContext) -> float | None:
     return None if remaining is None or remaining > _LONGEST_DEADLINE else remaining
 
 
-def _target(request: PredictRequest | GetModelMetadataRequest) -> tuple[str, int | None]:
-    """The model's name, and the version or None for the latest."""
+class _Target(NamedTuple):
+    """The model asked for; without version and label its latest version."""
+
+    name: str
+    version: int | None
+    label: str | None
+
+
+def _target(request: PredictRequest | GetModelMetadataRequest) -> _Target:
     if not request.HasField("model_spec"):
         raise messages.MISSING_MODEL_SPEC()
     spec = request.model_spec
     if not spec.name:
         raise messages.MISSING_SPEC_NAME()
-    if spec.version_label:
-        raise messages.UNKNOWN_LABEL(label=spec.version_label)
-    return spec.name, spec.version.value if spec.HasField("version") else None
+    chosen = spec.WhichOneof("version_choice")
+    version = spec.version.value if chosen == "version" else None
+    return _Target(spec.name, version, spec.version_label if chosen == "version_label" else None)
 
 
 def _spec(name: str, version: int, signature: str = "") -> ModelSpec:

@@ -1,4 +1,4 @@
-"""The embedded server: TensorFlow Serving's Predict, status and metadata, in this process.
+"""The embedded server: TensorFlow Serving's Predict, status, metadata and config reload, in this process.
 
     with Server({"dates": Path("saved_models/dates")}) as server:
         print(server.rest_url, server.grpc_target)
@@ -7,75 +7,89 @@ It stands in where neither TensorFlow Serving nor Docker is at hand.
 """
 
 import logging
-import os
-import socket
 import threading
-import time
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from pathlib import Path
 from types import TracebackType
 
 import grpc
-import uvicorn
+from starlette.types import ASGIApp
 
-from zoo.serving.rest import MAX_BODY_BYTES, RestApi, application
+from zoo.serving import messages
+from zoo.serving.batching import Batcher
+from zoo.serving.batching_parameters import read_parameters
+from zoo.serving.configs import ModelConfig
+from zoo.serving.health import add_health
+from zoo.serving.loader import Runner, Servable
+from zoo.serving.monitoring import Monitoring, metrics_path
+from zoo.serving.ports import GrpcPort, RestPort, bracketed
+from zoo.serving.rest import RestApi, application
 from zoo.serving.rpc import add_services
-from zoo.serving.servables import Policy, Servables
+from zoo.serving.servables import Servables
+from zoo.serving.settings import Settings
 
 __all__ = ["Server"]
 
 _log = logging.getLogger(__name__)
-_THREADS = 4 * (os.cpu_count() or 1)
-_UNLIMITED = -1
 
 
 class Server:
     """Serves models over gRPC and REST until it is stopped.
 
     Args:
-        models: model name to base path, the folder that holds the version folders.
+        models: model name to its config, or to its base path, the folder that holds the version folders.
         host: the address to listen on; `0.0.0.0` opens the server to the network.
-        grpc_port, rest_port: 0 picks a free one; after `start` both tell which.
-        poll_seconds: how often the base paths are looked at for new and removed versions.
-        policies: model name to the versions that are served; by default the highest good one.
-        rest_timeout: seconds that a REST request may take.
-        max_body_bytes: the largest REST body.
+        grpc_port, rest_port: 0 picks a free one, None does without.
+        settings: everything else, as on the command line of `python -m zoo.serving`.
+
+    Raises:
+        RefusalError: settings that do not fit together, a file of theirs that does not parse, or a label for
+            a version that is not loaded yet, unless that is allowed.
+        OSError: a file that the settings name cannot be read.
     """
 
     def __init__(
         self,
-        models: Mapping[str, Path],
+        models: Mapping[str, Path | ModelConfig],
         *,
         host: str = "127.0.0.1",
-        grpc_port: int = 8500,
-        rest_port: int = 8501,
-        poll_seconds: float = 1.0,
-        policies: Mapping[str, Policy] | None = None,
-        rest_timeout: float = 30.0,
-        max_body_bytes: int = MAX_BODY_BYTES,
+        grpc_port: int | None = 8500,
+        rest_port: int | None = 8501,
+        settings: Settings = Settings(),  # noqa: B008 - frozen
     ) -> None:
         self.host = host
-        self.grpc_port = grpc_port
-        self.rest_port = rest_port
-        self.servables = Servables(models, policies=policies)
-        self._poll_seconds = poll_seconds
-        self._grpc_pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="zoo-serving-grpc")
-        self._rest_pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="zoo-serving-rest")
-        api = RestApi(self.servables, timeout=rest_timeout)
-        self._application = application(api, pool=self._rest_pool, max_body_bytes=max_body_bytes)
+        self._settings = settings
+        self._metrics_path = metrics_path(settings.monitoring_config_file)
+        self._monitoring = Monitoring()
+        self._batcher = _batcher(settings, self._monitoring)
+        wrap = self._batcher.wrap if self._batcher else _unwrapped
+        configs = {name: _config(model) for name, model in models.items()}
+        self.servables = Servables(configs, settings=settings, wrap=wrap)
+        self._grpc = None if grpc_port is None else self._make_grpc(grpc_port)
+        self._rest = None if rest_port is None else self._make_rest(rest_port)
         self._stopping = threading.Event()
         self._stopped = threading.Event()
 
     @property
+    def grpc_port(self) -> int | None:
+        """The port of gRPC, once started that which it took."""
+        return self._grpc.number if self._grpc else None
+
+    @property
+    def rest_port(self) -> int | None:
+        """The port of REST, once started that which it took."""
+        return self._rest.number if self._rest else None
+
+    @property
     def rest_url(self) -> str:
         """Where REST answers, such as `http://127.0.0.1:8501`."""
-        return f"http://{_bracketed(self.host)}:{self.rest_port}"
+        return f"http://{bracketed(self.host)}:{self.rest_port}"
 
     @property
     def grpc_target(self) -> str:
         """Where gRPC answers, such as `127.0.0.1:8500`."""
-        return f"{_bracketed(self.host)}:{self.grpc_port}"
+        return f"{bracketed(self.host)}:{self.grpc_port}"
 
     def start(self) -> "Server":
         """Load the models, then listen; returns when both ports answer.
@@ -84,18 +98,21 @@ class Server:
             ValueError: a model has no version that can be served; the message names path, reason and remedy.
             OSError: a port is taken or not allowed.
         """
-        listener = _listen(self.host, self.rest_port)
+        if self._rest:
+            self._rest.hold()
         try:
             self.servables.poll()
             for name, reason in self.servables.unavailable().items():
                 raise ValueError(f"model {name!r} has no version that can be served: {reason}")
-            self._grpc = self._start_grpc()
+            if self._grpc:
+                self._grpc.start()
         except BaseException:
-            listener.close()
-            self.servables.close()
+            if self._rest:
+                self._rest.release()
+            self._unload(timeout=0.0)
             raise
-        self.rest_port = listener.getsockname()[1]
-        self._start_rest(listener)
+        if self._rest:
+            self._rest.start()
         self._poller = threading.Thread(target=self._poll, name="zoo-serving-poll", daemon=True)
         self._poller.start()
         return self
@@ -115,14 +132,14 @@ class Server:
             self.wait()
             return
         self._stopping.set()
-        self._rest.config.timeout_graceful_shutdown = max(1, int(grace))
-        self._rest.should_exit = True
-        self._grpc.stop(grace).wait()
-        self._rest_thread.join()
+        if self._rest:
+            self._rest.ask_to_stop(grace)
+        if self._grpc:
+            self._grpc.stop(grace)
+        if self._rest:
+            self._rest.join()
         self._poller.join()
-        self.servables.close(timeout=grace)
-        self._rest_pool.shutdown()
-        self._grpc_pool.shutdown()
+        self._unload(timeout=grace)
         self._stopped.set()
 
     def __enter__(self) -> "Server":
@@ -133,64 +150,54 @@ class Server:
     ) -> None:
         self.stop()
 
-    def _start_grpc(self) -> grpc.Server:
-        options = [
-            ("grpc.max_receive_message_length", _UNLIMITED),
-            ("grpc.max_send_message_length", _UNLIMITED),
-            ("grpc.so_reuseport", 0),
-        ]
-        server = grpc.server(self._grpc_pool, options=options)
-        add_services(server, self.servables)
-        try:
-            self.grpc_port = server.add_insecure_port(self.grpc_target)
-        except RuntimeError as error:
-            raise OSError(_port_taken(self.host, self.grpc_port, "gRPC", error)) from error
-        server.start()
-        return server
+    def _make_grpc(self, port: int) -> GrpcPort:
+        def register(server: grpc.Server) -> None:
+            add_services(server, self.servables, self._monitoring)
+            if self._settings.enable_grpc_healthcheck_service:
+                add_health(server)
 
-    def _start_rest(self, listener: socket.socket) -> None:
-        config = uvicorn.Config(
-            self._application,
-            http="h11",
-            loop="asyncio",
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
+        return GrpcPort(self.host, port, threads=self._settings.grpc_max_threads, register=register)
+
+    def _make_rest(self, port: int) -> RestPort:
+        settings = self._settings
+        api = RestApi(
+            self.servables,
+            timeout=settings.rest_api_timeout_in_ms / 1000,
+            monitoring=self._monitoring,
+            metrics_path=self._metrics_path,
         )
-        self._rest = uvicorn.Server(config)
-        self._rest_thread = threading.Thread(
-            target=self._rest.run, args=([listener],), name="zoo-serving-rest", daemon=True
-        )
-        self._rest_thread.start()
-        while not self._rest.started and self._rest_thread.is_alive():
-            time.sleep(0.01)
+
+        def make(pool: Executor) -> ASGIApp:
+            limit, cors = settings.max_body_bytes, settings.rest_api_enable_cors_support
+            return application(api, pool=pool, max_body_bytes=limit, cors=cors)
+
+        return RestPort(self.host, port, threads=settings.rest_api_num_threads, application=make)
 
     def _poll(self) -> None:
-        while not self._stopping.wait(self._poll_seconds):
+        seconds = self._settings.file_system_poll_wait_seconds
+        while seconds > 0 and not self._stopping.wait(seconds):
             try:
                 self.servables.poll()
             except Exception:
                 _log.exception("looking for new versions failed; what is loaded goes on serving")
 
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """A socket that holds the port while the models load; it refuses connections until REST runs."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Named as TCP, it passes for asyncio as a socket to send small packets on without delay.
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-    except OSError as error:
-        listener.close()
-        raise OSError(error.errno, _port_taken(host, port, "REST", error)) from error
-    return listener
+    def _unload(self, timeout: float) -> None:
+        self.servables.close(timeout=timeout)
+        if self._batcher:
+            self._batcher.close()
 
 
-def _port_taken(host: str, port: int, what: str, error: Exception) -> str:
-    return f"cannot listen for {what} on {host}:{port} ({error}): choose another port, or 0 for a free one"
+def _config(model: Path | ModelConfig) -> ModelConfig:
+    return model if isinstance(model, ModelConfig) else ModelConfig(Path(model))
+
+
+def _batcher(settings: Settings, monitoring: Monitoring) -> Batcher | None:
+    if settings.batching_parameters_file and not settings.enable_batching:
+        raise messages.BATCHING_IS_OFF()
+    if not settings.enable_batching:
+        return None
+    return Batcher(read_parameters(settings.batching_parameters_file), on_batch=monitoring.count_batch)
+
+
+def _unwrapped(servable: Servable) -> Runner:
+    return servable

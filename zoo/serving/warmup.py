@@ -6,7 +6,7 @@ import tensorflow as tf
 from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
 
 from zoo.serving.folders import BrokenVersionError
-from zoo.serving.loader import Servable
+from zoo.serving.loader import Runner
 
 __all__ = ["replay"]
 
@@ -17,7 +17,7 @@ _REMEDY = (
 )
 
 
-def replay(servable: Servable) -> int:
+def replay(servable: Runner) -> int:
     """Run the Predict records of a version's warm-up file, one after another; returns how many there were.
 
     Raises:
@@ -39,7 +39,7 @@ def replay(servable: Servable) -> int:
     return count
 
 
-def _replay(servable: Servable, log: PredictionLog) -> None:
+def _replay(servable: Runner, log: PredictionLog) -> None:
     kind = log.WhichOneof("log_type")
     if kind != "predict_log":
         raise ValueError(f"expected a predict_log, got {kind}")

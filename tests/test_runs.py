@@ -1,12 +1,13 @@
 """A recipe from training to export, at the size of a test."""
 
+import dataclasses
 import json
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from zoo import recipes
+from zoo import recipes, runs
 from zoo.data.pairs import Pairs
 from zoo.decoders import Beam, Greedy
 from zoo.metrics import exact_match
@@ -63,7 +64,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def run(folder):
-    return recipes.train(RECIPE, shouting(), folder)
+    return runs.train(RECIPE, shouting(), folder)
 
 
 def test_training_is_recorded(run, folder):
@@ -76,7 +77,7 @@ def test_training_is_recorded(run, folder):
 
 
 def test_what_was_trained_can_be_loaded(run, folder):
-    loaded = recipes.load(RECIPE, folder)
+    loaded = runs.load(RECIPE, folder)
     before = run.predictor.answer(["cab", ""], Beam(3))
     after = loaded.predictor.answer(["cab", ""], Beam(3))
     assert before.text.numpy().tolist() == after.text.numpy().tolist()
@@ -87,18 +88,31 @@ def test_what_was_trained_can_be_loaded(run, folder):
 def test_a_new_training_replaces_the_old(run, folder):
     marker = folder / "marker"
     marker.touch()
-    recipes.train(RECIPE, shouting(), folder)
+    runs.train(RECIPE, shouting(), folder)
     assert not marker.exists()
     assert (folder / "model.keras").is_file()
 
 
+def test_what_is_no_run_is_not_replaced(tmp_path):
+    (tmp_path / "thesis.txt").touch()
+    with pytest.raises(FileExistsError, match="is not replaced"):
+        runs.train(RECIPE, shouting(), tmp_path)
+    assert (tmp_path / "thesis.txt").exists()
+
+
+def test_tests_that_may_have_been_trained_on_are_refused(run):
+    other = dataclasses.replace(shouting(), splits={**shouting().splits, "words": Pairs(["a"], ["A"])})
+    with pytest.raises(ValueError, match="Train again: zoo train shouting"):
+        runs.evaluate(run, other)
+
+
 def test_nothing_trained_says_what_to_do(tmp_path):
     with pytest.raises(FileNotFoundError, match="Train it first: zoo train shouting"):
-        recipes.load(RECIPE, tmp_path / "nothing")
+        runs.load(RECIPE, tmp_path / "nothing")
 
 
 def test_evaluation_judges_every_test_split_and_system(run):
-    evaluation = recipes.evaluate(run, shouting())
+    evaluation = runs.evaluate(run, shouting())
     assert evaluation.sizes == {"words": 27, "one": 1}
     assert evaluation.figures["words"]["upper"] == {"exact_match": 1.0}
     answers = run.predictor.answer(WORDS, Greedy()).text[:, 0].numpy()
@@ -109,15 +123,16 @@ def test_evaluation_judges_every_test_split_and_system(run):
 
 
 def test_alignment_has_a_row_for_each_token(run):
-    aligned, empty = recipes.align(run, ["cab", ""])
-    assert aligned.source_tokens == ["c", "a", "b", "</s>"]
-    assert aligned.weights.shape == (len(aligned.target_tokens), 4)
-    np.testing.assert_allclose(aligned.weights.sum(axis=1), 1.0, atol=1e-5)
-    assert (empty.source_tokens, empty.target_tokens) == (["</s>"], ["</s>"])
+    (source, target, weights), (empty_source, empty_target, _) = runs.align(run, ["cab", ""])
+    assert source == ["c", "a", "b", "</s>"]
+    assert weights.shape == (len(target), len(source))
+    rows = [token != "" for token in target]
+    np.testing.assert_allclose(weights.sum(axis=1), rows, atol=1e-5)
+    assert [token for token in empty_source + empty_target if token] == ["</s>", "</s>"]
 
 
 def test_an_export_carries_the_card_and_the_search_of_the_recipe(run, tmp_path):
-    path = recipes.export(run, shouting(), tmp_path, figures={"words.beam.exact_match": 0.5})
+    path = runs.export(run, shouting(), tmp_path, figures={"words.beam.exact_match": 0.5})
     assert path == tmp_path / "shouting" / "1"
     card = json.loads((path / "assets.extra" / "zoo.json").read_text())["card"]
     assert card["metrics"] == {"words.beam.exact_match": 0.5}
@@ -130,5 +145,5 @@ def test_an_export_carries_the_card_and_the_search_of_the_recipe(run, tmp_path):
 
 def test_recipes_are_found_by_name():
     assert recipes.find("dates").name == "dates"
-    with pytest.raises(KeyError, match=r"There is no recipe .nope.\. There are: dates"):
+    with pytest.raises(ValueError, match=r"There is no recipe .nope.\. There are: dates"):
         recipes.find("nope")

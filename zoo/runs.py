@@ -1,12 +1,13 @@
 """What is done with a recipe: train it, load what was trained, evaluate it, export it."""
 
+import hashlib
 import json
-import os
 import platform
 import shutil
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, NamedTuple
 
 import keras
@@ -23,7 +24,7 @@ from zoo.tasks.task import Task
 from zoo.tokenizers import Tokenizer, load_tokenizer
 from zoo.training.fit import fit
 
-__all__ = ["Aligned", "Evaluation", "Run", "align", "evaluate", "export", "load", "train"]
+__all__ = ["Evaluation", "Run", "align", "evaluate", "export", "load", "train"]
 
 BATCH = 256
 """Texts that are decoded at once when a run is evaluated."""
@@ -36,14 +37,6 @@ class Run(NamedTuple):
     predictor: Predictor
     record: Mapping[str, Any]
     """How it was trained: settings, seconds, versions, what Keras recorded of each epoch."""
-
-
-class Aligned(NamedTuple):
-    """Where a model looked: `weights[t, s]` for target token t and source token s."""
-
-    source_tokens: list[str]
-    target_tokens: list[str]
-    weights: np.ndarray
 
 
 class Evaluation(NamedTuple):
@@ -71,9 +64,14 @@ def train(
     Args:
         recipe: what to train.
         task: what `recipe.task()` gave.
-        folder: written whole or not at all; what was there is replaced.
+        folder: written whole or not at all; an earlier run in it is replaced.
         callbacks: handed to `fit`.
+
+    Raises:
+        FileExistsError: the folder holds something else than a run.
     """
+    _refuse_other_content(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)  # before the training, not after it
     settings = recipe.training
     keras.utils.set_random_seed(settings.seed)
     model = recipe.model(task)
@@ -91,6 +89,7 @@ def train(
         "settings": vars(settings),
         "parameters": model.count_params(),
         "pairs": len(task.splits["train"].sources),
+        "tests": _fingerprint(task),
         "history": history,
         "versions": {
             "tensorflow": tf.__version__,
@@ -120,8 +119,17 @@ def load(recipe: Recipe, folder: Path) -> Run:
 
 
 def evaluate(run: Run, task: Task) -> Evaluation:
-    """Decode every test split with greedy and beam search, and let the task's baselines answer too."""
-    tests = {name: pairs for name, pairs in task.splits.items() if name not in ("train", "validation")}
+    """Decode every test split with greedy and beam search, and let the task's baselines answer too.
+
+    Raises:
+        ValueError: the task's tests are not those that were kept from this run's training.
+    """
+    if run.record["tests"] != _fingerprint(task):
+        raise ValueError(
+            f"The test splits of {task.name} are not those that were kept from this training: the data or a "
+            f"package that makes them has changed. Train again: zoo train {run.recipe.name}"
+        )
+    tests = _tests(task)
     searches: dict[str, Strategy] = {"greedy": Greedy(), "beam": run.recipe.beam}
     systems = {name: _answering(run.predictor, strategy) for name, strategy in searches.items()}
     systems.update(task.baselines)
@@ -157,20 +165,27 @@ def export(run: Run, task: Task, folder: Path, *, figures: Mapping[str, float]) 
     return zoo.export.write(run.predictor, folder, card=card, questions=task.examples)
 
 
-def align(run: Run, texts: Sequence[str]) -> list[Aligned]:
-    """Where a trained model looked in each text for each token of its greedy answer."""
+def align(run: Run, texts: Sequence[str]) -> list[tuple[list[str], list[str], np.ndarray]]:
+    """Where a trained model looked in each text for each token of its greedy answer.
+
+    Returns:
+        For each text its source tokens (S,), target tokens (T,) and weights (T, S); padded, as the batch is.
+    """
     found = run.predictor.align(tf.constant(texts), tf.constant([""] * len(texts)))
-    aligned = []
-    for source, target, weights in zip(*(leaf.numpy() for leaf in found), strict=True):
-        source_tokens, target_tokens = _read(source), _read(target)
-        trimmed = weights[: len(target_tokens), : len(source_tokens)]
-        aligned.append(Aligned(source_tokens, target_tokens, trimmed))
-    return aligned
+    source, target = (
+        np.char.decode(tokens.numpy().astype(bytes), "utf-8").tolist()
+        for tokens in (found.source_tokens, found.target_tokens)
+    )
+    return list(zip(source, target, found.alignment.numpy(), strict=True))
 
 
-def _read(tokens: np.ndarray) -> list[str]:
-    """Tokens of a row, without its padding."""
-    return [token.decode("utf-8") for token in tokens if token]
+def _tests(task: Task) -> dict[str, Pairs]:
+    return {name: pairs for name, pairs in task.splits.items() if name not in ("train", "validation")}
+
+
+def _fingerprint(task: Task) -> str:
+    """What tells the test splits of a task from any others."""
+    return hashlib.sha256(json.dumps(_tests(task)).encode()).hexdigest()
 
 
 def _batches(recipe: Recipe, task: Task, split: str, seed: int | None = None) -> tf.data.Dataset:
@@ -196,17 +211,28 @@ def _predictor(recipe: Recipe, model: keras.Model, source: Tokenizer, target: To
     )
 
 
+def _refuse_other_content(folder: Path) -> None:
+    if folder.exists() and not (folder / "run.json").is_file() and any(folder.iterdir()):
+        raise FileExistsError(
+            f"{folder} holds something else than a trained model, and is not replaced. Choose another folder."
+        )
+
+
 def _save(predictor: Predictor, record: Mapping[str, Any], folder: Path) -> None:
-    """Write beside, then rename: a killed process leaves no half-written folder."""
-    beside = folder.with_name(f".{folder.name}.{os.getpid()}")
-    beside.mkdir(parents=True)
+    """Write beside, then rename: a killed process leaves no half-written run, and loses none."""
+    beside = Path(mkdtemp(prefix=f".{folder.name}-new-", dir=folder.parent))
     predictor.model.save(beside / "model.keras")
     predictor.source.save(beside / "source")
     predictor.target.save(beside / "target")
     (beside / "run.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
+    beside.chmod(0o755)
     if folder.exists():
-        shutil.rmtree(folder)
-    beside.rename(folder)
+        old = Path(mkdtemp(prefix=f".{folder.name}-old-", dir=folder.parent))
+        folder.rename(old / folder.name)
+        beside.rename(folder)
+        shutil.rmtree(old)
+    else:
+        beside.rename(folder)
 
 
 def _answering(predictor: Predictor, strategy: Strategy):
