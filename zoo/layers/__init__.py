@@ -1,6 +1,28 @@
-"""The layers of the zoo: each from its equations, each a Keras layer."""
+"""The layers of the zoo: each from its equations, each a Keras layer.
 
-from zoo.layers.attention import AdditiveAttention, masked_softmax
+One alphabet in all shapes: **B** sources, **S** source length, **T** target length, **K** hypotheses per source,
+**D** width, **H** heads, **U** attention units, **V** vocabulary, **L** maximum length; **I** is the width of an
+input where it is not D.
+"""
+
+from zoo.layers.attention import (
+    AdditiveAttention,
+    Attention,
+    DotAttention,
+    GeneralAttention,
+    ScaledDotAttention,
+    masked_softmax,
+)
+from zoo.layers.cells import (
+    Cell,
+    GRUCell,
+    HiddenState,
+    LSTMCell,
+    LSTMGates,
+    LSTMState,
+    RNNCell,
+    make_cell,
+)
 from zoo.layers.embedding import OneHot, TiedEmbedding
 from zoo.layers.frames import (
     MFCC,
@@ -11,34 +33,53 @@ from zoo.layers.frames import (
     mel_filters,
 )
 from zoo.layers.masks import adjacency_mask, causal_mask, frame_mask, padding_mask
+from zoo.layers.multi_head import KeysValues, MultiHeadAttention, masked_relu
 from zoo.layers.nodes import AdjacencyBias
 from zoo.layers.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
 from zoo.layers.readout import MaxoutReadout
-from zoo.layers.recurrent import LSTM, AttentiveLSTM, AttentiveState, LSTMCell, LSTMState
+from zoo.layers.recurrent import Recurrent, RecurrentStack
+from zoo.layers.scan import scan
+from zoo.layers.transformer import DecoderBlock, EncoderBlock, FeedForward
 
 __all__ = [
-    "LSTM",
     "MFCC",
     "AdditiveAttention",
     "AdjacencyBias",
-    "AttentiveLSTM",
-    "AttentiveState",
+    "Attention",
+    "Cell",
+    "DecoderBlock",
+    "DotAttention",
+    "EncoderBlock",
+    "FeedForward",
     "FrameNormalization",
     "FrameStatistics",
+    "GRUCell",
+    "GeneralAttention",
+    "HiddenState",
+    "KeysValues",
     "LSTMCell",
+    "LSTMGates",
     "LSTMState",
     "LearnedPositions",
     "LogMel",
     "MaxoutReadout",
+    "MultiHeadAttention",
     "OneHot",
+    "RNNCell",
+    "Recurrent",
+    "RecurrentStack",
     "RotaryPositions",
+    "ScaledDotAttention",
     "SinusoidalPositions",
     "TiedEmbedding",
     "adjacency_mask",
     "causal_mask",
     "frame_mask",
     "frame_statistics",
+    "make_cell",
+    "masked_relu",
     "masked_softmax",
     "mel_filters",
     "padding_mask",
+    "scan",
 ]

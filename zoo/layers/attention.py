@@ -3,7 +3,14 @@
 import keras
 from keras import ops
 
-__all__ = ["AdditiveAttention", "masked_softmax"]
+__all__ = [
+    "AdditiveAttention",
+    "Attention",
+    "DotAttention",
+    "GeneralAttention",
+    "ScaledDotAttention",
+    "masked_softmax",
+]
 
 
 def masked_softmax(scores, mask):
@@ -28,30 +35,58 @@ def masked_softmax(scores, mask):
     return exponentials / ops.where(total > 0, total, ops.ones_like(total))
 
 
+class Attention(keras.layers.Layer):
+    """How the attentions of recurrent decoders are called; subclasses say how they score.
+
+    Call arguments:
+        query: (B, T, I) float, any number of queries to each memory: a target's steps, or K hypotheses.
+        keys: (B, S, U) float, what `project_keys(values)` gave: it does not depend on the query, so a decoder
+            makes the keys once for all its steps.
+        values: (B, S, D) float.
+        mask: (B, S) bool, True where attention may look. A row without any True gives contexts of zeros.
+
+    Returns:
+        (B, T, D) contexts.
+    """
+
+    def project_keys(self, values):
+        """Values (B, S, D) to keys (B, S, U)."""
+        raise NotImplementedError
+
+    def scores(self, query, keys):
+        """How well queries (B, T, I) and keys (B, S, U) fit, (B, T, S)."""
+        raise NotImplementedError
+
+    def alignment(self, query, keys, mask):
+        """How queries (B, T, I) spread their attention over the memory: (B, T, S), rows of sum 1 or 0."""
+        return masked_softmax(self.scores(query, keys), mask[:, None, :])
+
+    def call(self, query, keys, values, mask):
+        return ops.matmul(self.alignment(query, keys, mask), values)
+
+    def compute_output_shape(self, query_shape, keys_shape, values_shape, mask_shape=None):
+        return (*query_shape[:-1], values_shape[-1])
+
+    def compute_mask(self, query, previous_mask):
+        """None: the mask is that of the memory, not of the contexts."""
+        return None
+
+
 @keras.saving.register_keras_serializable("zoo")
-class AdditiveAttention(keras.layers.Layer):
+class AdditiveAttention(Attention):
     """Additive attention, by Bahdanau, Cho & Bengio (2015), section 3.1 and appendix A.1.2.
 
-    For a query s and the values h_1 ... h_S of a memory::
+    For a query s and the values h_1 ... h_S of the memory::
 
         e_j = v . tanh(W s + U h_j)        score
         a   = softmax(e)                   alignment, over the positions of the mask
         c   = sum_j a_j h_j                context
 
-    `U h_j` is the key of position j. It does not depend on the query, so `project_keys` makes the keys once
-    for all steps of a decoder.
+    `U h_j` is the key of position j. The `concat` score of Luong et al. (2015), `v . tanh(W [s; h_j])`, is the
+    same with both halves of W written apart.
 
     Args:
         units: size of the hidden layer that compares query and value, U in shapes.
-
-    Call arguments:
-        query: (B, Q, D) float, any number of queries to each memory.
-        keys: (B, S, U) float, what `project_keys(values)` gave.
-        values: (B, S, V) float.
-        mask: (B, S) bool, True where attention may look. A row without any True gives contexts of zeros.
-
-    Returns:
-        (B, Q, V) contexts.
     """
 
     def __init__(self, units: int, **kwargs) -> None:
@@ -68,24 +103,75 @@ class AdditiveAttention(keras.layers.Layer):
         self.built = True
 
     def project_keys(self, values):
-        """Values (B, S, V) to keys (B, S, U)."""
         return self.key_projection(values)
 
-    def alignment(self, query, keys, mask):
-        """How queries (B, Q, D) spread their attention over the memory: (B, Q, S), rows of sum 1 or 0."""
+    def scores(self, query, keys):
         compared = ops.tanh(self.query_projection(query)[:, :, None, :] + keys[:, None, :, :])
-        scores = ops.matmul(compared, ops.cast(self.score_vector, compared.dtype))[..., 0]
-        return masked_softmax(scores, mask[:, None, :])
+        return ops.matmul(compared, ops.cast(self.score_vector, compared.dtype))[..., 0]
 
-    def call(self, query, keys, values, mask):
-        return ops.matmul(self.alignment(query, keys, mask), values)
+    def get_config(self):
+        return {**super().get_config(), "units": self.units}
 
-    def compute_mask(self, query, previous_mask):
-        """None: the mask is that of the memory, not of the contexts."""
-        return None
 
-    def compute_output_shape(self, query_shape, keys_shape, values_shape, mask_shape=None):
-        return (*query_shape[:-1], values_shape[-1])
+@keras.saving.register_keras_serializable("zoo")
+class DotAttention(Attention):
+    """The `dot` score of Luong, Pham & Manning (2015), equation 8: `e_j = s . h_j`; without weights.
+
+    Queries and values are of one size, and the values are the keys.
+    """
+
+    def build(self, query_shape, keys_shape, values_shape, mask_shape=None) -> None:
+        if query_shape[-1] != values_shape[-1]:
+            raise ValueError(
+                f"{type(self).__name__} compares queries and values of one size, got {query_shape[-1]} and "
+                f"{values_shape[-1]}. Choose equal sizes, or GeneralAttention, which needs none."
+            )
+        self.built = True
+
+    def project_keys(self, values):
+        return values
+
+    def scores(self, query, keys):
+        return ops.matmul(query, ops.transpose(keys, (0, 2, 1)))
+
+
+@keras.saving.register_keras_serializable("zoo")
+class ScaledDotAttention(DotAttention):
+    """The dot score over the root of its size, Vaswani et al. (2017), equation 1: `e_j = s . h_j / sqrt(D)`.
+
+    The variance of a dot product of independent numbers grows with D, and a softmax over large numbers has
+    almost no gradient; the division keeps the variance at 1.
+    """
+
+    def scores(self, query, keys):
+        return super().scores(query, keys) / query.shape[-1] ** 0.5
+
+
+@keras.saving.register_keras_serializable("zoo")
+class GeneralAttention(DotAttention):
+    """The `general` score of Luong, Pham & Manning (2015), equation 8: `e_j = s . W h_j`.
+
+    Args:
+        units: size of the queries, D in shapes; `W h_j` is the key of position j.
+    """
+
+    def __init__(self, units: int, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.units = units
+        self.key_projection = keras.layers.Dense(units, use_bias=False, dtype=self.dtype_policy)
+
+    def build(self, query_shape, keys_shape, values_shape, mask_shape=None) -> None:
+        if query_shape[-1] != self.units:
+            raise ValueError(
+                f"Queries of size {query_shape[-1]} do not fit keys of size {self.units}. "
+                "Give units the size of the queries."
+            )
+        if not self.key_projection.built:  # `project_keys` comes before the first call
+            self.key_projection.build(values_shape)
+        self.built = True
+
+    def project_keys(self, values):
+        return self.key_projection(values)
 
     def get_config(self):
         return {**super().get_config(), "units": self.units}

@@ -10,9 +10,11 @@ __all__ = ["MaxoutReadout"]
 class MaxoutReadout(keras.layers.Layer):
     """Deep output with one maxout layer, by Bahdanau, Cho & Bengio (2015), appendix A.2.2::
 
-        t~ = U s + V y + C c                           2 * units numbers, taken in pairs
+        t~ = U s_i + V y + C c_i                       2 * units numbers, taken in pairs
         t  = max of each pair                          (Goodfellow et al. 2013)
         logits = W t + b
+
+    The appendix prints s_{i-1}, equation 4 of the paper s_i: this is the latter.
 
     Args:
         vocab_size: number of logits, V in shapes.

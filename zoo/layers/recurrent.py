@@ -1,231 +1,182 @@
-"""Recurrent layers: a cell holds the equations of one step, a layer runs it over time."""
-
-from typing import Any, NamedTuple
+"""Recurrent layers: cells run over time, in either direction or in both, one above the other."""
 
 import keras
-from keras import ops
+from keras import ops, tree
 
-from zoo.layers.attention import AdditiveAttention
+from zoo.layers.cells import make_cell
 from zoo.layers.scan import scan
 
-__all__ = ["LSTM", "AttentiveLSTM", "AttentiveState", "LSTMCell", "LSTMState"]
+__all__ = ["DIRECTIONS", "Recurrent", "RecurrentStack"]
 
-DIRECTIONS = ("forward", "backward")
-
-
-class LSTMState(NamedTuple):
-    """What an LSTM hands from step to step."""
-
-    hidden: Any
-    """(..., U) what the cell shows, h."""
-    cell: Any
-    """(..., U) what the cell keeps, c."""
-
-
-class AttentiveState(NamedTuple):
-    """What a decoder with attention hands from step to step."""
-
-    hidden: Any
-    """(B, K, U)"""
-    cell: Any
-    """(B, K, U)"""
-    context: Any
-    """(B, K, V) what attention found for this step."""
+DIRECTIONS = ("forward", "backward", "bidirectional")
 
 
 @keras.saving.register_keras_serializable("zoo")
-class LSTMCell(keras.layers.Layer):
-    """One step of a long short-term memory, Hochreiter & Schmidhuber (1997), Gers et al. (2000)::
+class Recurrent(keras.layers.Layer):
+    """A recurrent cell run over time, in one direction, that padding cannot touch.
 
-        i = sigmoid(W_i x + U_i h + b_i)       input gate
-        f = sigmoid(W_f x + U_f h + b_f)       forget gate
-        g = tanh(W_g x + U_g h + b_g)          candidate
-        o = sigmoid(W_o x + U_o h + b_o)       output gate
-        c' = f * c + i * g
-        h' = o * tanh(c')
-
-    The four products with x are one product, `W x + b`, which `project` makes for all steps at once. The
-    columns of the weights are in the order i, f, g, o, as in `keras.layers.LSTM`, whose weights fit. The
-    forget bias begins at 1 (Jozefowicz et al. 2015).
+    At a position whose mask is False the state is carried through unchanged, and the output is zero. So left
+    and right padding both give the states of the unpadded run. `backward` begins at the last position; its
+    outputs stay aligned with the inputs. To read a source backwards, as Sutskever et al. (2014) do, is to run
+    over it backwards.
 
     Args:
-        units: size of the state, U in shapes.
-
-    Call arguments:
-        projected: (..., 4U) float, what `project(x)` gave.
-        state: `LSTMState` with leaves (..., U).
-
-    Returns:
-        The next `LSTMState`.
-    """
-
-    def __init__(self, units: int, **kwargs) -> None:
-        super().__init__(**kwargs)
-        self.units = units
-
-    def build(self, input_shape) -> None:
-        units = self.units
-        self.kernel = self.add_weight(shape=(input_shape[-1], 4 * units), name="kernel")
-        self.recurrent_kernel = self.add_weight(
-            shape=(units, 4 * units), initializer="orthogonal", name="recurrent_kernel"
-        )
-        self.bias = self.add_weight(shape=(4 * units,), initializer=_forget_bias, name="bias")
-        self.built = True
-
-    def project(self, inputs):
-        """Inputs (..., D) to their part in the gates, (..., 4U)."""
-        if not self.built:
-            self.build(inputs.shape)
-        inputs = ops.cast(inputs, self.compute_dtype)
-        return ops.matmul(inputs, ops.cast(self.kernel, inputs.dtype)) + ops.cast(self.bias, inputs.dtype)
-
-    def call(self, projected, state):
-        hidden, cell = state
-        gates = projected + ops.matmul(hidden, ops.cast(self.recurrent_kernel, projected.dtype))
-        input_gate, forget_gate, candidate, output_gate = ops.split(gates, 4, axis=-1)
-        cell = ops.sigmoid(forget_gate) * cell + ops.sigmoid(input_gate) * ops.tanh(candidate)
-        return LSTMState(ops.sigmoid(output_gate) * ops.tanh(cell), cell)
-
-    def get_config(self):
-        return {**super().get_config(), "units": self.units}
-
-
-def _forget_bias(shape, dtype=None):
-    """Bias of zeros, but for the forget gate's quarter of ones."""
-    quarter = shape[0] // 4
-    return ops.concatenate(
-        [ops.zeros((quarter,), dtype), ops.ones((quarter,), dtype), ops.zeros((2 * quarter,), dtype)]
-    )
-
-
-@keras.saving.register_keras_serializable("zoo")
-class LSTM(keras.layers.Layer):
-    """An LSTM run over time, in either direction, that padding cannot touch.
-
-    At a position whose mask is False the state is carried through unchanged, and the output is zero. So
-    left and right padding both give the states of the unpadded run. `backward` begins at the last position;
-    its outputs stay aligned with the inputs.
-
-    Args:
-        units: size of the state, U in shapes.
+        units: size of the state, D in shapes.
+        cell: `rnn`, `gru` or `lstm`.
         direction: `forward` or `backward`.
 
     Call arguments:
-        inputs: (B, T, D) float, T at least 1.
+        inputs: (B, T, I) float, T at least 1.
         mask: (B, T) bool, True where there is a token.
 
     Returns:
-        Outputs (B, T, U), and the final `LSTMState` with leaves (B, U).
+        Outputs (B, T, D), and the final state of the cell with leaves (B, D).
 
     Raises:
-        ValueError: the direction is neither of the two.
+        ValueError: the cell or the direction is not known.
     """
 
-    def __init__(self, units: int, *, direction: str = "forward", **kwargs) -> None:
+    def __init__(self, units: int, *, cell: str = "lstm", direction: str = "forward", **kwargs) -> None:
         super().__init__(**kwargs)
-        if direction not in DIRECTIONS:
-            raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, got {direction!r}.")
+        if direction not in DIRECTIONS[:2]:
+            raise ValueError(f"direction must be one of {', '.join(DIRECTIONS[:2])}, got {direction!r}.")
         self.units = units
         self.direction = direction
-        self.cell = LSTMCell(units, dtype=self.dtype_policy)
+        self.cell = make_cell(cell, units, dtype=self.dtype_policy, name=cell)
+        self.cell_name = cell
+        self.supports_masking = True
 
     def build(self, inputs_shape, mask_shape=None) -> None:
-        self.cell.build(inputs_shape)
+        self.cell.build_for(inputs_shape[-1])
         self.built = True
 
     def call(self, inputs, mask):
+        states = self.states(inputs, mask)
+        outputs = ops.where(mask[..., None], states.hidden, ops.zeros_like(states.hidden))
+        last = 0 if self.direction == "backward" else -1
+        return outputs, type(states)(*(leaf[:, last] for leaf in states))
+
+    def states(self, inputs, mask):
+        """The state of the cell after each position, leaves (B, T, D); before padding and after, as it was."""
         backward = self.direction == "backward"
-        projected = ops.transpose(self.cell.project(inputs), (1, 0, 2))
-        present = ops.transpose(mask)[:, :, None]
+        steps = (ops.transpose(self.cell.project(inputs), (1, 0, 2)), ops.transpose(mask)[..., None])
         if backward:
-            projected, present = ops.flip(projected, axis=0), ops.flip(present, axis=0)
+            steps = tree.map_structure(lambda leaf: ops.flip(leaf, axis=0), steps)
 
         def step(state, current):
             projected, present = current
             moved = self.cell(projected, state)
-            return LSTMState(*(ops.where(present, new, old) for new, old in zip(moved, state, strict=True)))
+            return type(moved)(*(ops.where(present, new, old) for new, old in zip(moved, state, strict=True)))
 
-        zeros = ops.zeros((ops.shape(inputs)[0], self.units), projected.dtype)
-        states = scan(step, LSTMState(zeros, zeros), (projected, present))
-        outputs = ops.where(present, states.hidden, ops.zeros_like(states.hidden))
-        if backward:
-            outputs = ops.flip(outputs, axis=0)
-        return ops.transpose(outputs, (1, 0, 2)), LSTMState(*(leaf[-1] for leaf in states))
+        states = scan(step, self.cell.initial_state(ops.shape(inputs)[0]), steps)
+        leaves = (ops.flip(leaf, axis=0) if backward else leaf for leaf in states)
+        return type(states)(*(ops.transpose(leaf, (1, 0, 2)) for leaf in leaves))
 
     def compute_mask(self, inputs, previous_mask):
         """Outputs are masked as the inputs are, the final state is not."""
-        return previous_mask, None, None
+        return (previous_mask, *(None for _ in self.cell.State._fields))
 
     def get_config(self):
-        return {**super().get_config(), "units": self.units, "direction": self.direction}
+        own = {"units": self.units, "cell": self.cell_name, "direction": self.direction}
+        return {**super().get_config(), **own}
 
 
 @keras.saving.register_keras_serializable("zoo")
-class AttentiveLSTM(keras.layers.Layer):
-    """The decoder of Bahdanau, Cho & Bengio (2015), appendix A.2.2, with an LSTM in place of the GRU.
+class RecurrentStack(keras.layers.Layer):
+    """Recurrent layers one above the other, in one direction or in both.
 
-    Step i looks at the memory with the state it comes from, and reads what it found beside its input y::
-
-        c_i = attention(s_{i-1}, memory)
-        s_i = LSTM([y; c_i], s_{i-1})
-
-    The product with y is made for all steps at once. K hypotheses of a source are K queries to its memory,
-    which is never copied.
+    In `bidirectional` layers (Schuster & Paliwal 1997) the outputs of both directions stand side by side. Dropout
+    is applied between layers, not over time (Zaremba et al. 2014).
 
     Args:
-        units: size of the state, U in shapes.
-        attention_units: size of the hidden layer of the attention.
+        units: size of each state, D in shapes.
+        cell: `rnn`, `gru` or `lstm`.
+        depth: number of layers.
+        direction: `forward`, `backward` or `bidirectional`.
+        dropout: rate of dropout before every layer but the first.
+        residual: whether every layer but the first adds its input to its output (Wu et al. 2016).
+        layer_norm: whether the output of each layer is normalised (Ba et al. 2016).
 
     Call arguments:
-        inputs: (B, T, D) float, embedded tokens.
-        state: `AttentiveState` with leaves (B, 1, ...).
-        keys, values, mask: the memory, as `AdditiveAttention` takes it.
+        inputs: (B, T, I) float, T at least 1.
+        mask: (B, T) bool, True where there is a token.
 
     Returns:
-        `AttentiveState` of all steps: leaves (B, T, ...).
+        Outputs (B, T, D), or (B, T, 2D) if bidirectional, and the final hidden states of the last direction of
+        every layer, side by side: (B, depth * D). In a bidirectional stack the last direction is backward, so
+        these are the states at the first token.
+
+    Raises:
+        ValueError: the cell or the direction is not known.
     """
 
-    def __init__(self, units: int, attention_units: int, **kwargs) -> None:
+    def __init__(
+        self,
+        units: int,
+        *,
+        cell: str = "lstm",
+        depth: int = 1,
+        direction: str = "forward",
+        dropout: float = 0.0,
+        residual: bool = False,
+        layer_norm: bool = False,
+        **kwargs,
+    ) -> None:
         super().__init__(**kwargs)
+        if direction not in DIRECTIONS:
+            raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, got {direction!r}.")
         self.units = units
-        self.attention_units = attention_units
-        self.attention = AdditiveAttention(attention_units, dtype=self.dtype_policy)
-        self.cell = LSTMCell(units, dtype=self.dtype_policy)
-        self.context_projection = keras.layers.Dense(4 * units, use_bias=False, dtype=self.dtype_policy)
+        self.cell = cell
+        self.depth = depth
+        self.direction = direction
+        self.dropout = dropout
+        self.residual = residual
+        self.layer_norm = layer_norm
+        self.supports_masking = True
+        policy = self.dtype_policy
+        directions = DIRECTIONS[:2] if direction == "bidirectional" else (direction,)
+        self.layers = [
+            [
+                Recurrent(units, cell=cell, direction=one, dtype=policy, name=f"{one}_{number}")
+                for one in directions
+            ]
+            for number in range(depth)
+        ]
+        self.norms = [
+            keras.layers.LayerNormalization(dtype=policy, name=f"norm_{number}")
+            for number in range(depth if layer_norm else 0)
+        ]
+        self.between = keras.layers.Dropout(dropout, dtype=policy, name="dropout")
+        self.width = units * len(directions)
 
-    def build(self, inputs_shape, state_shape, keys_shape, values_shape, mask_shape=None) -> None:
-        self.attention.build((None, None, self.units), keys_shape, values_shape)
-        self.cell.build(inputs_shape)
-        self.context_projection.build(values_shape)
+    def build(self, inputs_shape, mask_shape=None) -> None:
+        outputs_shape = (*inputs_shape[:-1], self.width)
+        for number, directions in enumerate(self.layers):
+            for layer in directions:
+                layer.build(outputs_shape if number else inputs_shape)
+        for norm in self.norms:
+            norm.build(outputs_shape)
         self.built = True
 
-    def step(self, projected, state, keys, values, mask) -> AttentiveState:
-        """One step: what `cell.project` gave, (B, K, 4U), and the state to the next state."""
-        context = self.attention(state.hidden, keys, values, mask)
-        moved = self.cell(projected + self.context_projection(context), LSTMState(state.hidden, state.cell))
-        return AttentiveState(moved.hidden, moved.cell, context)
-
-    def call(self, inputs, state, keys, values, mask):
-        state = AttentiveState(*state)  # a symbolic call hands over a list
-        projected = ops.transpose(self.cell.project(inputs), (1, 0, 2))[:, :, None, :]
-
-        states = scan(lambda state, current: self.step(current, state, keys, values, mask), state, projected)
-        return AttentiveState(*(ops.transpose(leaf[:, :, 0], (1, 0, 2)) for leaf in states))
+    def call(self, inputs, mask, training=False):
+        finals = []
+        for number, directions in enumerate(self.layers):
+            below = self.between(inputs, training=training) if number else inputs
+            results = [layer(below, mask) for layer in directions]
+            outputs = ops.concatenate([outputs for outputs, _ in results], axis=-1)
+            finals.append(results[-1][1].hidden)
+            if self.residual and number:
+                outputs = outputs + inputs
+            if self.layer_norm:
+                outputs = self.norms[number](outputs)
+                outputs = ops.where(mask[..., None], outputs, ops.zeros_like(outputs))
+            inputs = outputs
+        return inputs, ops.concatenate(finals, axis=-1)
 
     def compute_mask(self, inputs, previous_mask):
-        """None: the mask is that of the memory."""
-        return None
-
-    def alignment(self, states, state, keys, mask):
-        """How each step of a run spread its attention, (B, T, S).
-
-        Args:
-            states: what the call gave, leaves (B, T, ...).
-            state: what the call began with, leaves (B, 1, ...).
-            keys, mask: of the same memory.
-        """
-        came_from = ops.concatenate([state.hidden, states.hidden[:, :-1]], axis=1)
-        return self.attention.alignment(came_from, keys, mask)
+        """Outputs are masked as the inputs are, the final states are not."""
+        return previous_mask, None
 
     def get_config(self):
-        return {**super().get_config(), "units": self.units, "attention_units": self.attention_units}
+        own = ("units", "cell", "depth", "direction", "dropout", "residual", "layer_norm")
+        return {**super().get_config(), **{name: getattr(self, name) for name in own}}

@@ -173,7 +173,9 @@ def known_names(names: Sequence[str], asked: Sequence[str] | Mapping[str, Any], 
 def _check_arrays(names: Sequence[str], arrays: Sequence[np.ndarray]) -> None:
     for name, array in zip(names, arrays, strict=True):
         if array.dtype.kind not in "fiub":
-            raise ValueError(f"{name} has dtype {array.dtype}; give numbers: ids for tokens, floats, a bool mask.")
+            raise ValueError(
+                f"{name} has dtype {array.dtype}; give numbers: ids for tokens, floats, a bool mask."
+            )
         if array.ndim == 0 or len(array) != len(arrays[0]):
             raise ValueError(
                 f"{name} has shape {array.shape}, {names[0]} has shape {arrays[0].shape}; "

@@ -34,7 +34,5 @@ def _model(task: Task) -> RecurrentSeq2Seq:
         embedding_dim=32,
         encoder_units=64,
         decoder_units=64,
-        attention_units=64,
-        readout_units=32,
         dropout=0.1,
     )

@@ -1,0 +1,137 @@
+"""Multi-head attention, for sequences that look at themselves or at a memory."""
+
+from typing import Any, NamedTuple
+
+import keras
+from keras import ops
+
+from zoo.layers.attention import masked_softmax
+
+__all__ = ["NORMALIZATIONS", "KeysValues", "MultiHeadAttention", "masked_relu"]
+
+
+def masked_relu(scores, mask):
+    """ReLU in place of the softmax, over the number of positions that may be looked at, Wortsman et al. (2023).
+
+    Args:
+        scores: (..., S) float.
+        mask: bool, of the shape of `scores`, or one that broadcasts to it.
+
+    Returns:
+        (..., S) weights, `max(0, e) / n`; they need not add up to 1. Zero where the mask is False.
+    """
+    weights = ops.where(mask, ops.relu(scores), ops.zeros_like(scores))
+    allowed = ops.sum(ops.cast(mask, "float32"), axis=-1, keepdims=True)
+    return weights / ops.cast(ops.maximum(allowed, 1.0), scores.dtype)
+
+
+NORMALIZATIONS = {"softmax": masked_softmax, "relu": masked_relu}
+"""How scores become weights, by name."""
+
+
+class KeysValues(NamedTuple):
+    """What a memory offers to attention."""
+
+    keys: Any
+    """(..., H, S, D / H)"""
+    values: Any
+    """(..., H, S, D / H)"""
+
+
+@keras.saving.register_keras_serializable("zoo")
+class MultiHeadAttention(keras.layers.Layer):
+    """Multi-head attention, by Vaswani et al. (2017), section 3.2.2::
+
+        q, k, v = x W_q + b_q, m W_k + b_k, m W_v + b_v           H heads of D / H numbers each
+        A = softmax(q k^T / sqrt(D / H))                          over the positions of the mask
+        y = concat(A v) W_o + b_o
+
+    `project` makes keys and values of a memory m once, for all that look at it later: hypotheses of one source
+    are queries to one memory, and a decoder that looks back at itself keeps them from step to step.
+
+    Args:
+        width: size of the queries, of the result, and of all heads together, D in shapes.
+        heads: number of heads, H in shapes; divides the width.
+        normalization: `softmax` or `relu`, see `NORMALIZATIONS`.
+        dropout: rate of dropout on the weights.
+
+    Call arguments:
+        query: (..., Q, D) float.
+        memory: `KeysValues`, with leading axes like those of the query.
+        mask: (..., Q, S) bool, or one that broadcasts to it; True where attention may look. A query with
+            nothing to look at reads zeros.
+
+    Returns:
+        (..., Q, D).
+
+    Raises:
+        ValueError: the heads do not divide the width, or the normalization is not known.
+    """
+
+    def __init__(
+        self, width: int, *, heads: int, normalization: str = "softmax", dropout: float = 0.0, **kwargs
+    ) -> None:
+        super().__init__(**kwargs)
+        if width % heads:
+            raise ValueError(f"{heads} heads do not divide a width of {width}. Choose a divisor of it.")
+        if normalization not in NORMALIZATIONS:
+            raise ValueError(
+                f"normalization must be one of {', '.join(NORMALIZATIONS)}, got {normalization!r}."
+            )
+        self.width = width
+        self.heads = heads
+        self.normalization = normalization
+        self.dropout = dropout
+        policy = self.dtype_policy
+        self.query_projection = keras.layers.Dense(width, dtype=policy, name="query")
+        self.key_projection = keras.layers.Dense(width, use_bias=False, dtype=policy, name="key")
+        self.value_projection = keras.layers.Dense(width, dtype=policy, name="value")
+        self.output_projection = keras.layers.Dense(width, dtype=policy, name="output")
+        self.weights_dropout = keras.layers.Dropout(dropout, dtype=policy, name="weights_dropout")
+
+    def build_for(self, memory_width: int) -> None:
+        """Make all weights, for memories of that width."""
+        self.query_projection.build((None, self.width))
+        self.key_projection.build((None, memory_width))
+        self.value_projection.build((None, memory_width))
+        self.output_projection.build((None, self.width))
+        self.built = True
+
+    def project(self, memory, turn=None) -> KeysValues:
+        """Keys and values of a memory (..., S, M).
+
+        Args:
+            memory: float, of any width M.
+            turn: applied to the keys, such as rotary positions.
+        """
+        if not self.built:
+            self.build_for(memory.shape[-1])
+        keys = self._split(self.key_projection(memory))
+        return KeysValues(turn(keys) if turn else keys, self._split(self.value_projection(memory)))
+
+    def alignment(self, query, keys, mask, turn=None):
+        """How each head spreads the attention of queries (..., Q, D): (..., H, Q, S)."""
+        query = self._split(self.query_projection(query)) * (self.width // self.heads) ** -0.5
+        query = turn(query) if turn else query
+        scores = ops.matmul(query, ops.swapaxes(keys, -1, -2))
+        return NORMALIZATIONS[self.normalization](scores, mask[..., None, :, :])
+
+    def call(self, query, memory, mask, turn=None, training=False):
+        keys, values = memory
+        weights = self.alignment(query, keys, mask, turn)
+        read = ops.matmul(self.weights_dropout(weights, training=training), values)
+        read = ops.swapaxes(read, -3, -2)
+        return self.output_projection(ops.reshape(read, (*ops.shape(read)[:-2], self.width)))
+
+    def compute_mask(self, query, previous_mask):
+        """None: masks are given, not handed on."""
+        return None
+
+    def get_config(self):
+        own = ("width", "heads", "normalization", "dropout")
+        return {**super().get_config(), **{name: getattr(self, name) for name in own}}
+
+    def _split(self, vectors):
+        """(..., T, D) to (..., H, T, D / H)."""
+        heads = (*ops.shape(vectors)[:-1], self.heads, self.width // self.heads)
+        return ops.swapaxes(ops.reshape(vectors, heads), -3, -2)

@@ -1,0 +1,271 @@
+"""Transformer blocks: attention and a feed-forward network, each with a residual connection and a norm."""
+
+import keras
+from keras import ops
+
+from zoo.layers.multi_head import KeysValues, MultiHeadAttention
+
+__all__ = ["ACTIVATIONS", "NORMS", "DecoderBlock", "EncoderBlock", "FeedForward"]
+
+ACTIVATIONS = ("relu", "gelu", "glu")
+NORMS = ("pre", "post")
+
+
+@keras.saving.register_keras_serializable("zoo")
+class FeedForward(keras.layers.Layer):
+    """The network of each position, by Vaswani et al. (2017), section 3.3::
+
+        relu    y = max(0, x W + b) W' + b'
+        gelu    y = gelu(x W + b) W' + b'                         Hendrycks & Gimpel (2016)
+        glu     y = (gelu(x V + c) * (x W + b)) W' + b'           GEGLU, Shazeer (2020)
+
+    Args:
+        width: size of its input and result, D in shapes.
+        units: size of its hidden layer.
+        activation: one of `ACTIVATIONS`.
+        dropout: rate of dropout on the hidden layer.
+
+    Call arguments:
+        inputs: (..., D) float.
+
+    Returns:
+        (..., D).
+
+    Raises:
+        ValueError: the activation is not known.
+    """
+
+    def __init__(
+        self, width: int, *, units: int, activation: str = "relu", dropout: float = 0.0, **kwargs
+    ) -> None:
+        super().__init__(**kwargs)
+        if activation not in ACTIVATIONS:
+            raise ValueError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}.")
+        self.supports_masking = True
+        self.width = width
+        self.units = units
+        self.activation = activation
+        self.dropout = dropout
+        policy = self.dtype_policy
+        products = 2 if activation == "glu" else 1
+        self.hidden = keras.layers.Dense(products * units, dtype=policy, name="hidden")
+        self.hidden_dropout = keras.layers.Dropout(dropout, dtype=policy, name="hidden_dropout")
+        self.result = keras.layers.Dense(width, dtype=policy, name="result")
+
+    def build(self, inputs_shape=None) -> None:
+        self.hidden.build((None, self.width))
+        self.result.build((None, self.units))
+        self.built = True
+
+    def call(self, inputs, training=False):
+        hidden = self._activate(self.hidden(inputs))
+        return self.result(self.hidden_dropout(hidden, training=training))
+
+    def _activate(self, hidden):
+        if self.activation == "relu":
+            return ops.relu(hidden)
+        if self.activation == "gelu":
+            return ops.gelu(hidden, approximate=False)
+        gate, linear = ops.split(hidden, 2, axis=-1)
+        return ops.gelu(gate, approximate=False) * linear
+
+    def get_config(self):
+        own = ("width", "units", "activation", "dropout")
+        return {**super().get_config(), **{name: getattr(self, name) for name in own}}
+
+
+class _Block(keras.layers.Layer):
+    """What encoder and decoder blocks share: sub-layers with a residual connection, a norm and dropout each."""
+
+    sublayers: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        width: int,
+        *,
+        heads: int,
+        units: int,
+        activation: str = "relu",
+        norm: str = "post",
+        normalization: str = "softmax",
+        dropout: float = 0.0,
+        **kwargs,
+    ) -> None:
+        super().__init__(**kwargs)
+        if norm not in NORMS:
+            raise ValueError(f"norm must be one of {', '.join(NORMS)}, got {norm!r}.")
+        self.width = width
+        self.heads = heads
+        self.units = units
+        self.activation = activation
+        self.norm = norm
+        self.normalization = normalization
+        self.dropout = dropout
+        policy = self.dtype_policy
+        self.attentions = {
+            name: MultiHeadAttention(
+                width,
+                heads=heads,
+                normalization=normalization,
+                dropout=dropout,
+                dtype=policy,
+                name=name,
+            )
+            for name in self.sublayers
+        }
+        self.feed_forward = FeedForward(
+            width, units=units, activation=activation, dropout=dropout, dtype=policy, name="feed_forward"
+        )
+        self.norms = {
+            name: keras.layers.LayerNormalization(epsilon=1e-6, dtype=policy, name=f"{name}_norm")
+            for name in (*self.sublayers, "feed_forward")
+        }
+        self.residual_dropout = keras.layers.Dropout(dropout, dtype=policy, name="residual_dropout")
+
+    def build_for(self, memory_width: int) -> None:
+        """Make all weights, for a memory of that width."""
+        for name, attention in self.attentions.items():
+            attention.build_for(self.width if name == "self_attention" else memory_width)
+        self.feed_forward.build()
+        for norm in self.norms.values():
+            norm.build((None, self.width))
+        self.built = True
+
+    def residual(self, name: str, inputs, sublayer, training):
+        """Inputs (..., D) to `x + f(norm(x))` (pre) or `norm(x + f(x))` (post)."""
+        norm = self.norms[name]
+        made = sublayer(norm(inputs) if self.norm == "pre" else inputs)
+        total = inputs + self.residual_dropout(made, training=training)
+        return total if self.norm == "pre" else norm(total)
+
+    def get_config(self):
+        own = ("width", "heads", "units", "activation", "norm", "normalization", "dropout")
+        return {**super().get_config(), **{name: getattr(self, name) for name in own}}
+
+
+@keras.saving.register_keras_serializable("zoo")
+class EncoderBlock(_Block):
+    """A block of the Transformer's encoder, Vaswani et al. (2017), section 3.1: self-attention, feed-forward.
+
+    Args:
+        width: size of each vector, D in shapes.
+        heads: number of heads, H in shapes.
+        units: size of the feed-forward network's hidden layer.
+        activation: of that, one of `ACTIVATIONS`.
+        norm: `post`, as in the paper, or `pre` (Xiong et al. 2020), which trains without a warm-up.
+        normalization: of attention scores, `softmax` or `relu`.
+        dropout: rate of dropout on attention weights, hidden layers and what each sub-layer adds.
+
+    Call arguments:
+        inputs: (B, T, D) float.
+        mask: (B, 1, T) or (B, T, T) bool, True where attention may look.
+        turn: applied to queries and keys, such as rotary positions.
+
+    Returns:
+        (B, T, D).
+
+    Raises:
+        ValueError: the norm is not known.
+    """
+
+    sublayers = ("self_attention",)
+
+    def build(self, inputs_shape=None, mask_shape=None) -> None:
+        self.build_for(self.width)
+
+    def call(self, inputs, mask, turn=None, training=False):
+        attention = self.attentions["self_attention"]
+
+        def look(x):
+            return attention(x, attention.project(x, turn), mask, turn=turn, training=training)
+
+        x = self.residual("self_attention", inputs, look, training)
+        return self.residual("feed_forward", x, lambda x: self.feed_forward(x, training=training), training)
+
+    def compute_mask(self, inputs, previous_mask):
+        """None: masks are given, not handed on."""
+        return None
+
+
+@keras.saving.register_keras_serializable("zoo")
+class DecoderBlock(_Block):
+    """A block of the Transformer's decoder, Vaswani et al. (2017), section 3.1.
+
+    Self-attention to what came before, cross-attention to the memory, feed-forward. `step` does for one position
+    of K hypotheses what the call does for all positions of one, with keys and values that it keeps in a cache.
+
+    Args:
+        width, heads, units, activation, norm, normalization, dropout: see `EncoderBlock`.
+
+    Call arguments:
+        inputs: (B, T, D) float.
+        mask: (T, T) bool, True where a position may look at another.
+        memory: `KeysValues` (B, H, S, D / H), what `project_memory` gave.
+        memory_mask: (B, 1, S) bool, True where the source has a token.
+        turn: applied to queries and keys of the self-attention, such as rotary positions.
+
+    Returns:
+        (B, T, D).
+    """
+
+    sublayers = ("self_attention", "cross_attention")
+
+    def project_memory(self, values) -> KeysValues:
+        """Keys and values of what the encoder says, (B, S, M)."""
+        return self.attentions["cross_attention"].project(values)
+
+    def call(self, inputs, mask, memory, memory_mask, turn=None, training=False):
+        attention = self.attentions["self_attention"]
+
+        def look_back(x):
+            return attention(x, attention.project(x, turn), mask, turn=turn, training=training)
+
+        x = self.residual("self_attention", inputs, look_back, training)
+        return self._read(x, memory, memory_mask, training)
+
+    def step(self, inputs, index, cache: KeysValues, memory: KeysValues, memory_mask, turn=None):
+        """One position of K hypotheses.
+
+        Args:
+            inputs: (B, K, D) float.
+            index: () int, the position.
+            cache: leaves (B, K, H, L, D / H), keys and values of the positions before.
+            memory, memory_mask, turn: as in the call.
+
+        Returns:
+            (B, K, D), and the cache with this position in it.
+        """
+        attention = self.attentions["self_attention"]
+        positions = ops.arange(ops.shape(cache.keys)[-2])
+        here, past = (positions == index)[:, None], (positions <= index)[None, :]
+        caches = []
+
+        def look_back(x):
+            x = x[:, :, None, :]
+            new = attention.project(x, turn)
+            caches.append(KeysValues(*(ops.where(here, n, c) for n, c in zip(new, cache, strict=True))))
+            return attention(x, caches[-1], past, turn=turn)[:, :, 0]
+
+        x = self.residual("self_attention", inputs, look_back, False)
+        return self._read(x, memory, memory_mask, False), caches[-1]
+
+    def alignment(self, inputs, mask, memory: KeysValues, memory_mask, turn=None):
+        """How the cross-attention spreads, the mean over its heads: (B, T, S). Arguments as in the call."""
+        attention = self.attentions["self_attention"]
+        x = self.residual(
+            "self_attention",
+            inputs,
+            lambda x: attention(x, attention.project(x, turn), mask, turn=turn),
+            False,
+        )
+        x = self.norms["cross_attention"](x) if self.norm == "pre" else x
+        return ops.mean(self.attentions["cross_attention"].alignment(x, memory.keys, memory_mask), axis=1)
+
+    def _read(self, x, memory, memory_mask, training):
+        attention = self.attentions["cross_attention"]
+
+        def look(x):
+            return attention(x, memory, memory_mask, training=training)
+
+        x = self.residual("cross_attention", x, look, training)
+        return self.residual("feed_forward", x, lambda x: self.feed_forward(x, training=training), training)

@@ -1,0 +1,246 @@
+"""The encoder-decoder: any encoder under any decoder."""
+
+import keras
+
+from zoo.models.recurrent import BahdanauDecoder, LuongDecoder, RecurrentDecoder, RecurrentEncoder
+from zoo.models.transformer import TransformerDecoder, TransformerEncoder
+
+__all__ = ["RecurrentSeq2Seq", "Seq2Seq", "TransformerSeq2Seq"]
+
+
+@keras.saving.register_keras_serializable("zoo")
+class Seq2Seq(keras.Model):
+    """An encoder under a decoder, with the members that `zoo.decoders.decode` asks for.
+
+    Args:
+        encoder: token ids to `zoo.models.Encoded`, such as `RecurrentEncoder` or `TransformerEncoder`.
+        decoder: such as `BahdanauDecoder` or `TransformerDecoder`.
+
+    Call arguments:
+        inputs: a dictionary of `source` (B, S) int and `target_ids` (B, T) int, where target ids begin with
+            START: the decoder is taught with the right past (teacher forcing).
+
+    Returns:
+        (B, T, V) logits of the token after each target id.
+    """
+
+    def __init__(self, encoder, decoder, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.encoder = encoder
+        self.decoder = decoder
+        self.build()
+
+    def build(self, input_shape=None) -> None:
+        """Make all weights: their shapes follow from the parts alone."""
+        if not self.encoder.built:
+            self.encoder.build()
+        if not self.decoder.built:
+            self.decoder.build_for(self.encoder.width, self.encoder.summary_width)
+        self.built = True
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of target ids, V in shapes."""
+        return self.decoder.vocab_size
+
+    def encode(self, source, training=False):
+        """Sources (B, S) int to all that the decoder may know of them; S at least 1."""
+        return self.decoder.memory(self.encoder(source, training=training))
+
+    def init_state(self, memory, width: int, max_length: int):
+        """The state of `width` hypotheses before the first token: leaves (B, K, ...)."""
+        return self.decoder.init_state(memory, width, max_length)
+
+    def step(self, token_ids, index, state, memory):
+        """One token further.
+
+        Args:
+            token_ids: (B, K) int, the last token of each hypothesis.
+            index: () int, how many tokens came before.
+            state: leaves (B, K, ...).
+            memory: of the same sources.
+
+        Returns:
+            Logits (B, K, V) of the next token, and the state after this one.
+        """
+        return self.decoder.step(token_ids, index, state, memory)
+
+    def call(self, inputs, training=False):
+        return self.decoder(inputs["target_ids"], self.encode(inputs["source"], training), training=training)
+
+    @property
+    def alignment(self):
+        """`alignment(source, target_ids)`, where the decoder attends: how it spreads its attention, (B, T, S).
+
+        Row t belongs to the token after `target_ids[:, t]`, which begin with START, and adds up to 1.
+
+        Raises:
+            AttributeError: the decoder has no attention.
+        """
+        align = self.decoder.alignment
+        return lambda source, target_ids: align(target_ids, self.encode(source))
+
+    def get_config(self):
+        parts = {
+            name: keras.saving.serialize_keras_object(getattr(self, name)) for name in ("encoder", "decoder")
+        }
+        return {**super().get_config(), **parts}
+
+    @classmethod
+    def from_config(cls, config):
+        parts = {
+            name: keras.saving.deserialize_keras_object(config.pop(name)) for name in ("encoder", "decoder")
+        }
+        return cls(**parts, **config)
+
+
+def _luong(score: str):
+    return lambda *args, **kwargs: LuongDecoder(*args, score=score, **kwargs)
+
+
+ATTENTIONS = {
+    "none": RecurrentDecoder,
+    "bahdanau": BahdanauDecoder,
+    "luong_dot": _luong("dot"),
+    "luong_scaled_dot": _luong("scaled_dot"),
+    "luong_general": _luong("general"),
+    "luong_concat": _luong("concat"),
+}
+
+
+@keras.saving.register_keras_serializable("zoo")
+class RecurrentSeq2Seq(Seq2Seq):
+    """Recurrent encoder and decoder, with attention or without.
+
+    The defaults are RNNsearch by Bahdanau, Cho & Bengio (2015), "Neural machine translation by jointly learning
+    to align and translate", with LSTMs in place of GRUs. Other architectures of the field are::
+
+        Cho et al. (2014)          cell="gru", direction="forward", attention="none"
+        Sutskever et al. (2014)    depth=4, direction="backward", attention="none"
+        Luong et al. (2015)        depth=4, direction="forward", attention="luong_general"
+
+    Args:
+        source_vocab_size: number of source ids; id 0 is padding.
+        vocab_size: number of target ids, V in shapes.
+        embedding_dim: size of source and target embeddings.
+        encoder_units: size of the encoder's states, in each direction.
+        decoder_units: size of the decoder's states.
+        cell: `rnn`, `gru` or `lstm`.
+        depth: number of layers, in the encoder and in the decoder.
+        direction: of the encoder, `forward`, `backward` or `bidirectional`.
+        attention: `none`, `bahdanau`, or `luong_` with `dot`, `scaled_dot`, `general` or `concat`.
+        dropout: rate of dropout on the embeddings, between layers of the encoder, and before the readout.
+
+    Call arguments and result: see `Seq2Seq`.
+
+    Raises:
+        ValueError: a name is not known.
+    """
+
+    def __init__(
+        self,
+        source_vocab_size: int,
+        vocab_size: int,
+        *,
+        embedding_dim: int = 64,
+        encoder_units: int = 64,
+        decoder_units: int = 128,
+        cell: str = "lstm",
+        depth: int = 1,
+        direction: str = "bidirectional",
+        attention: str = "bahdanau",
+        dropout: float = 0.0,
+        **kwargs,
+    ) -> None:
+        if attention not in ATTENTIONS:
+            raise ValueError(f"attention must be one of {', '.join(ATTENTIONS)}, got {attention!r}.")
+        self._own_config = {
+            "source_vocab_size": source_vocab_size,
+            "vocab_size": vocab_size,
+            "embedding_dim": embedding_dim,
+            "encoder_units": encoder_units,
+            "decoder_units": decoder_units,
+            "cell": cell,
+            "depth": depth,
+            "direction": direction,
+            "attention": attention,
+            "dropout": dropout,
+        }
+        shared = {
+            "embedding_dim": embedding_dim,
+            "cell": cell,
+            "depth": depth,
+            "dropout": dropout,
+            "dtype": kwargs.get("dtype"),
+        }
+        encoder = RecurrentEncoder(
+            source_vocab_size, encoder_units, direction=direction, name="encoder", **shared
+        )
+        decoder = ATTENTIONS[attention](vocab_size, decoder_units, name="decoder", **shared)
+        super().__init__(encoder, decoder, **kwargs)
+
+    def get_config(self):
+        base = keras.Model.get_config(self)
+        return {**base, **self._own_config}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)
+
+
+@keras.saving.register_keras_serializable("zoo")
+class TransformerSeq2Seq(Seq2Seq):
+    """The Transformer of Vaswani et al. (2017), "Attention is all you need".
+
+    Args:
+        source_vocab_size: number of source ids; id 0 is padding.
+        vocab_size: number of target ids, V in shapes.
+        width: size of every vector, D in shapes.
+        depth: number of blocks, in the encoder and in the decoder.
+        heads: number of heads.
+        units: size of the hidden layer of the feed-forward networks.
+        positions, activation, norm, dropout: see `TransformerEncoder`.
+
+    Call arguments and result: see `Seq2Seq`.
+
+    Raises:
+        ValueError: a name is not known, or the heads do not divide the width.
+    """
+
+    def __init__(
+        self,
+        source_vocab_size: int,
+        vocab_size: int,
+        *,
+        width: int = 128,
+        depth: int = 2,
+        heads: int = 4,
+        units: int = 256,
+        positions: str = "sinusoidal",
+        activation: str = "relu",
+        norm: str = "post",
+        dropout: float = 0.0,
+        **kwargs,
+    ) -> None:
+        shared = {
+            "width": width,
+            "depth": depth,
+            "heads": heads,
+            "units": units,
+            "positions": positions,
+            "activation": activation,
+            "norm": norm,
+            "dropout": dropout,
+        }
+        self._own_config = {"source_vocab_size": source_vocab_size, "vocab_size": vocab_size, **shared}
+        shared["dtype"] = kwargs.get("dtype")
+        encoder = TransformerEncoder(source_vocab_size, name="encoder", **shared)
+        decoder = TransformerDecoder(vocab_size, name="decoder", **shared)
+        super().__init__(encoder, decoder, **kwargs)
+
+    def get_config(self):
+        return {**keras.Model.get_config(self), **self._own_config}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)

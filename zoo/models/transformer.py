@@ -1,0 +1,238 @@
+"""Transformer encoders and decoders, for `zoo.models.Seq2Seq`."""
+
+from typing import Any, NamedTuple
+
+import keras
+from keras import ops
+
+from zoo.layers import (
+    DecoderBlock,
+    EncoderBlock,
+    KeysValues,
+    LearnedPositions,
+    RotaryPositions,
+    SinusoidalPositions,
+    TiedEmbedding,
+    causal_mask,
+    padding_mask,
+)
+from zoo.models.encoded import Encoded
+from zoo.tokenizers.specials import PAD
+
+__all__ = ["POSITIONS", "TransformerDecoder", "TransformerEncoder"]
+
+POSITIONS = ("sinusoidal", "learned", "rotary", "none")
+"""How a Transformer is told where a token stands."""
+
+
+class TransformerMemory(NamedTuple):
+    """All that a Transformer's decoder may know of the sources."""
+
+    layers: Any
+    """`KeysValues` of each block's cross-attention, leaves (B, H, S, D / H)."""
+    mask: Any
+    """(B, 1, S) bool, True where the source has a token."""
+
+
+class _Transformer(keras.layers.Layer):
+    """What encoder and decoder share: embedding, positions, blocks.
+
+    Args:
+        vocab_size: number of ids, V in shapes; id 0 is padding.
+        width: size of every vector, D in shapes.
+        depth: number of blocks.
+        heads: number of heads, H in shapes.
+        units: size of the hidden layer of the feed-forward networks.
+        positions: one of `POSITIONS`.
+        activation, norm, dropout: see `zoo.layers.EncoderBlock`.
+        max_length: greatest length, for learned positions.
+    """
+
+    Block: type = EncoderBlock
+
+    def __init__(
+        self,
+        vocab_size: int,
+        width: int,
+        *,
+        depth: int,
+        heads: int,
+        units: int,
+        positions: str = "sinusoidal",
+        activation: str = "relu",
+        norm: str = "post",
+        dropout: float = 0.0,
+        max_length: int = 512,
+        **kwargs,
+    ) -> None:
+        super().__init__(**kwargs)
+        if positions not in POSITIONS:
+            raise ValueError(f"positions must be one of {', '.join(POSITIONS)}, got {positions!r}.")
+        self.vocab_size = vocab_size
+        self.width = width
+        self.depth = depth
+        self.heads = heads
+        self.units = units
+        self.positions = positions
+        self.activation = activation
+        self.norm = norm
+        self.dropout = dropout
+        self.max_length = max_length
+        policy = self.dtype_policy
+        self.embedding = TiedEmbedding(vocab_size, width=width, dtype=policy, name="embedding")
+        self.embedding_dropout = keras.layers.Dropout(dropout, dtype=policy, name="embedding_dropout")
+        self.added_positions = {
+            "sinusoidal": SinusoidalPositions,
+            "learned": lambda **kwargs: LearnedPositions(max_length, **kwargs),
+        }.get(positions, keras.layers.Identity)(dtype=policy, name="positions")
+        self.rotary = RotaryPositions(dtype=policy, name="rotary") if positions == "rotary" else None
+        self.blocks = [
+            self.Block(
+                width,
+                heads=heads,
+                units=units,
+                activation=activation,
+                norm=norm,
+                dropout=dropout,
+                dtype=policy,
+                name=f"block_{number}",
+            )
+            for number in range(depth)
+        ]
+        self.last_norm = (
+            keras.layers.LayerNormalization(epsilon=1e-6, dtype=policy, name="last_norm")
+            if norm == "pre"
+            else keras.layers.Identity(dtype=policy, name="last_norm")
+        )
+
+    def build_for(self, memory_width: int, summary_width: int = 0) -> None:
+        """Make all weights, for a memory of that width."""
+        self.embedding.build()
+        self.added_positions.build((None, None, self.width))
+        for block in self.blocks:
+            block.build_for(memory_width)
+        self.last_norm.build((None, None, self.width))
+        self.built = True
+
+    def embed(self, ids, positions, training=False):
+        """Ids (..., T) at positions that broadcast to them, to vectors (..., T, D)."""
+        embedded = self.embedding(ids)
+        if self.positions in ("sinusoidal", "learned"):
+            embedded = self.added_positions(embedded, positions)
+        return self.embedding_dropout(embedded, training=training)
+
+    def turn(self, positions):
+        """What self-attention does to queries and keys of these positions; None if nothing."""
+        if self.rotary is None:
+            return None
+        return lambda vectors: self.rotary(vectors, positions)
+
+    def get_config(self):
+        own = ("vocab_size", "width", "depth", "heads", "units", "positions", "activation", "norm")
+        more = ("dropout", "max_length")
+        return {**super().get_config(), **{name: getattr(self, name) for name in (*own, *more)}}
+
+
+@keras.saving.register_keras_serializable("zoo")
+class TransformerEncoder(_Transformer):
+    """The encoder of Vaswani et al. (2017), "Attention is all you need".
+
+    Args:
+        vocab_size: number of source ids; id 0 is padding.
+        width: size of every vector, D in shapes.
+        depth: number of blocks.
+        heads: number of heads.
+        units: size of the hidden layer of the feed-forward networks.
+        positions: `sinusoidal`, `learned`, `rotary` or `none`.
+        activation: `relu`, `gelu` or `glu`.
+        norm: `post`, as in the paper, or `pre`.
+        dropout: rate of dropout on embeddings, attention weights, hidden layers and what sub-layers add.
+        max_length: greatest length, for learned positions.
+
+    Call arguments:
+        source: (B, S) int, S at least 1.
+
+    Returns:
+        `Encoded`; its summary is the mean of the values, (B, D).
+    """
+
+    Block = EncoderBlock
+
+    def build(self, source_shape=None) -> None:
+        self.build_for(self.width)
+
+    @property
+    def summary_width(self) -> int:
+        """Size of the summary."""
+        return self.width
+
+    def call(self, source, training=False) -> Encoded:
+        mask = padding_mask(source, PAD)
+        positions = ops.arange(ops.shape(source)[1])
+        x = self.embed(source, positions, training)
+        for block in self.blocks:
+            x = block(x, mask[:, None, :], turn=self.turn(positions), training=training)
+        values = self.last_norm(x)
+        present = ops.cast(mask[..., None], values.dtype)
+        count = ops.maximum(ops.sum(present, axis=1), 1.0)
+        return Encoded(values, mask, ops.sum(values * present, axis=1) / count)
+
+
+@keras.saving.register_keras_serializable("zoo")
+class TransformerDecoder(_Transformer):
+    """The decoder of Vaswani et al. (2017), "Attention is all you need"; its embedding also gives the logits.
+
+    Args:
+        vocab_size, width, depth, heads, units, positions, activation, norm, dropout, max_length: see
+            `TransformerEncoder`.
+
+    Call arguments:
+        target_ids: (B, T) int, beginning with START: the decoder is taught with the right past.
+        memory: what `memory(encoded)` gave.
+
+    Returns:
+        (B, T, V) logits of the token after each target id.
+    """
+
+    Block = DecoderBlock
+
+    def memory(self, encoded: Encoded) -> TransformerMemory:
+        """What the decoder will know of the sources: each block's keys and values, made once."""
+        layers = tuple(block.project_memory(encoded.values) for block in self.blocks)
+        return TransformerMemory(layers, encoded.mask[:, None, :])
+
+    def init_state(self, memory: TransformerMemory, width: int, max_length: int):
+        """Empty caches of `width` hypotheses, `KeysValues` of each block, leaves (B, K, H, L, D / H)."""
+        batch = ops.shape(memory.mask)[0]
+        shape = (batch, width, self.heads, max_length, self.width // self.heads)
+        return tuple(
+            KeysValues(ops.zeros(shape, self.compute_dtype), ops.zeros(shape, self.compute_dtype))
+            for _ in self.blocks
+        )
+
+    def step(self, token_ids, index, state, memory: TransformerMemory):
+        """One token further, see `zoo.decoders.Seq2SeqModel`."""
+        x = self.embed(token_ids, index)
+        caches = []
+        for block, cache, layer in zip(self.blocks, state, memory.layers, strict=True):
+            x, cache = block.step(x, index, cache, layer, memory.mask, turn=self.turn(index))
+            caches.append(cache)
+        return self.embedding.logits(self.last_norm(x)), tuple(caches)
+
+    def call(self, target_ids, memory: TransformerMemory, training=False):
+        x, mask, turn = self._begin(target_ids, training)
+        for block, layer in zip(self.blocks, memory.layers, strict=True):
+            x = block(x, mask, layer, memory.mask, turn=turn, training=training)
+        return self.embedding.logits(self.last_norm(x))
+
+    def alignment(self, target_ids, memory: TransformerMemory):
+        """How the uppermost block's cross-attention spreads, the mean over its heads: (B, T, S)."""
+        x, mask, turn = self._begin(target_ids, False)
+        for block, layer in zip(self.blocks[:-1], memory.layers[:-1], strict=True):
+            x = block(x, mask, layer, memory.mask, turn=turn)
+        return self.blocks[-1].alignment(x, mask, memory.layers[-1], memory.mask, turn=turn)
+
+    def _begin(self, target_ids, training):
+        length = ops.shape(target_ids)[1]
+        positions = ops.arange(length)
+        return self.embed(target_ids, positions, training), causal_mask(length), self.turn(positions)
