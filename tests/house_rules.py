@@ -23,6 +23,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "export": ("verify",),
     "training": ("data", "metrics"),
     "plots": (),
+    "masking": (),
     "serving": ("text_operations",),
     "recipes": EVERYTHING,
     "runs": EVERYTHING,

@@ -11,7 +11,11 @@ VOCABULARY = 10
 
 def embedding(mask=True, name="embedding", **kwargs):
     return layers.Embedding(
-        VOCABULARY, 6, embeddings_initializer=keras.initializers.RandomNormal(0, 1, 3), mask_zero=mask, name=name
+        VOCABULARY,
+        6,
+        embeddings_initializer=keras.initializers.RandomNormal(0, 1, 3),
+        mask_zero=mask,
+        name=name,
     )
 
 
@@ -48,13 +52,17 @@ class DotAttention(layers.Layer):
         self.causal = causal
         self.keys = layers.Dense(6, use_bias=False, name="keys")
 
+    def build(self, input_shape):
+        self.keys.build(input_shape)
+        self.built = True
+
     def call(self, inputs, mask=None):
         scores = ops.matmul(inputs, ops.swapaxes(self.keys(inputs), 1, 2))
         if self.masked:
             scores = ops.where(mask[:, None, :], scores, -1e9)
         if self.causal:
-            length = ops.shape(inputs)[1]
-            scores = ops.where(ops.tri(length, length, dtype="bool"), scores, -1e9)
+            position = ops.arange(ops.shape(inputs)[1])
+            scores = ops.where(position[:, None] >= position, scores, -1e9)
         return ops.matmul(ops.softmax(scores, axis=-1), inputs)
 
 

@@ -47,8 +47,6 @@ RECIPE = Recipe(
         embedding_dim=8,
         encoder_units=8,
         decoder_units=16,
-        attention_units=8,
-        readout_units=8,
     ),
     training=TrainingSettings(epochs=2, batch_size=9, learning_rate=1e-2, seed=1),
     beam=Beam(width=2),

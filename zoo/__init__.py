@@ -12,6 +12,7 @@ text again. Each part has its own package, which knows nothing of the others tha
     zoo.export, zoo.verify      one SavedModel with everything in it, and its checks
     zoo.serving                 a server, and clients for REST and gRPC
     zoo.plots                   where a model looked
+    zoo.masking                 whether padding, the future or a neighbour leaks into answers, and where
     zoo.recipes                 all of the above, chosen so that it works: begin here
     zoo.runs                    recipes trained, evaluated and exported
 
@@ -28,6 +29,7 @@ __all__ = [
     "decoders",
     "export",
     "layers",
+    "masking",
     "metrics",
     "models",
     "plots",

@@ -166,7 +166,7 @@ def _make_home(home: Path) -> None:
 
 
 def _let_others_read(path: Path) -> None:
-    """mkdtemp makes folders private, a umask may make all of them and their files so; servers run as others."""
+    # mkdtemp makes a folder private, a umask may make all in it so, and servers run as other users.
     for entry in (path, *path.rglob("*")):
         entry.chmod(FOLDER_MODE if entry.is_dir() else FILE_MODE)
 

@@ -41,8 +41,6 @@ def tiny_predictor() -> Predictor:
         embedding_dim=8,
         encoder_units=8,
         decoder_units=16,
-        attention_units=8,
-        readout_units=8,
     )
     for weight in model.trainable_variables:
         weight.assign(weight * CONTRAST)

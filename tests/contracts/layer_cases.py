@@ -5,23 +5,34 @@ from typing import Any, NamedTuple
 
 import keras
 import numpy as np
+from keras import ops
 
 from zoo.layers import (
-    LSTM,
     MFCC,
     AdditiveAttention,
     AdjacencyBias,
-    AttentiveLSTM,
-    AttentiveState,
+    DecoderBlock,
+    DotAttention,
+    EncoderBlock,
+    FeedForward,
     FrameNormalization,
     FrameStatistics,
+    GeneralAttention,
+    GRUCell,
+    HiddenState,
+    KeysValues,
     LearnedPositions,
     LogMel,
     LSTMCell,
     LSTMState,
     MaxoutReadout,
+    MultiHeadAttention,
     OneHot,
+    Recurrent,
+    RecurrentStack,
+    RNNCell,
     RotaryPositions,
+    ScaledDotAttention,
     SinusoidalPositions,
     TiedEmbedding,
 )
@@ -36,8 +47,9 @@ class LayerCase(NamedTuple):
     arguments: Mapping[str, Any]
     """All of its own arguments, each with a value that is not its default."""
     inputs: Mapping[str, Any]
-    """What it is called with, by name; `mask` is over axis 1 of the inputs in `padded`."""
+    """What it is called with, by name."""
     padded: tuple[str, ...] = ()
+    """Inputs (B, ..., S, D) whose padding, where `MASK` is False, may hold anything."""
     build: Callable[[Any], None] = lambda layer: None
     """For a layer that its first call cannot build."""
     run: Callable[..., Any] = lambda layer, inputs: layer(**inputs)
@@ -56,45 +68,147 @@ def _ids(*shape, below):
     return np.random.default_rng(sum(shape)).integers(0, below, size=shape, dtype="int32")
 
 
+def _step(layer, inputs):
+    return layer(layer.project(inputs["projected"]), inputs["state"])
+
+
 def _attend(layer, inputs):
     return layer(**{**inputs, "keys": layer.project_keys(inputs["values"])})
 
 
-def _decode(layer, inputs):
-    return layer(**{**inputs, "keys": layer.attention.project_keys(inputs["values"])})
+def _attend_with_heads(layer, inputs):
+    return layer(**{**inputs, "memory": layer.project(_without_heads(inputs["memory"].values))})
+
+
+def _read(layer, inputs):
+    return layer(**{**inputs, "memory": layer.project_memory(_without_heads(inputs["memory"].values))})
+
+
+def _without_heads(vectors):
+    """(B, H, S, D / H) to (B, S, D)."""
+    vectors = ops.swapaxes(vectors, 1, 2)
+    return ops.reshape(vectors, (*ops.shape(vectors)[:2], 4))
+
+
+def _where_seen(layer, inputs):
+    outputs = layer(**inputs)
+    seen = ops.cast(inputs["mask"][:, 0, :, None], "bool")
+    return ops.where(seen, outputs, ops.zeros_like(outputs))
+
+
+def _cell(cell, state, products):
+    return LayerCase(
+        cell,
+        {"units": 3},
+        {"projected": _numbers(B, 3 * products), "state": state},
+        build=lambda layer: layer.build_for(3 * products),
+        run=_step,
+    )
+
+
+def _sequence(layer, arguments):
+    return LayerCase(layer, arguments, {"inputs": _numbers(B, S, 2), "mask": MASK}, ("inputs",))
+
+
+def _attention(layer, units=None):
+    """Queries and values of unlike sizes where the attention has `units` to make them comparable."""
+    width = 3 if units is None else 4
+    inputs = {
+        "query": _numbers(B, T, width),
+        "keys": _numbers(B, S, units or width),
+        "values": _numbers(B, S, 3),
+        "mask": MASK,
+    }
+    return LayerCase(
+        layer,
+        {} if units is None else {"units": units},
+        inputs,
+        ("keys", "values"),
+        run=_attend,
+        learns=units is not None,
+    )
+
+
+def _heads(normalization):
+    return LayerCase(
+        MultiHeadAttention,
+        {"width": 4, "heads": 2, "normalization": normalization, "dropout": 0.3},
+        {"query": _numbers(B, T, 4), "memory": _memory(), "mask": MASK[:, None, :]},
+        ("memory",),
+        build=lambda layer: layer.build_for(4),
+        run=_attend_with_heads,
+    )
+
+
+def _feed_forward(activation):
+    return LayerCase(
+        FeedForward,
+        {"width": 4, "units": 6, "activation": activation, "dropout": 0.3},
+        {"inputs": _numbers(B, T, 4)},
+    )
+
+
+def _block(**own):
+    return {"width": 4, "heads": 2, "units": 6, "dropout": 0.3, **own}
+
+
+def _encoder_block(**own):
+    inputs = {"inputs": _numbers(B, S, 4), "mask": MASK[:, None, :]}
+    return LayerCase(EncoderBlock, _block(**own), inputs, ("inputs",), run=_where_seen)
+
+
+def _decoder_block(**own):
+    inputs = {
+        "inputs": _numbers(B, T, 4),
+        "mask": np.tile(np.tri(T, dtype=bool), (B, 1, 1)),
+        "memory": _memory(),
+        "memory_mask": MASK[:, None, :],
+    }
+    return LayerCase(
+        DecoderBlock, _block(**own), inputs, ("memory",), build=lambda layer: layer.build_for(4), run=_read
+    )
+
+
+def _memory():
+    return KeysValues(_numbers(B, 2, S, 2), _numbers(B, 2, S, 2) / 2)
 
 
 LAYERS = {
-    "LSTMCell": LayerCase(
-        LSTMCell,
-        {"units": 3},
-        {"projected": _numbers(B, 12), "state": LSTMState(_numbers(B, 3), _numbers(B, 3) / 2)},
-        build=lambda layer: layer.build((None, 12)),
-        run=lambda layer, inputs: layer(layer.project(inputs["projected"]), inputs["state"]),
-    ),
-    "LSTM": LayerCase(
-        LSTM, {"units": 3, "direction": "backward"}, {"inputs": _numbers(B, S, 2), "mask": MASK}, ("inputs",)
-    ),
-    "AdditiveAttention": LayerCase(
-        AdditiveAttention,
-        {"units": 6},
-        {"query": _numbers(B, T, 4), "keys": _numbers(B, S, 6), "values": _numbers(B, S, 3), "mask": MASK},
-        ("keys", "values"),
-        run=_attend,
-    ),
-    "AttentiveLSTM": LayerCase(
-        AttentiveLSTM,
-        {"units": 4, "attention_units": 6},
+    "RNNCell": _cell(RNNCell, HiddenState(_numbers(B, 3)), 1),
+    "GRUCell": _cell(GRUCell, HiddenState(_numbers(B, 3)), 3),
+    "LSTMCell": _cell(LSTMCell, LSTMState(_numbers(B, 3), _numbers(B, 3) / 2), 4),
+    "Recurrent, rnn": _sequence(Recurrent, {"units": 3, "cell": "rnn", "direction": "backward"}),
+    "Recurrent, gru": _sequence(Recurrent, {"units": 3, "cell": "gru", "direction": "backward"}),
+    "Recurrent, lstm": _sequence(Recurrent, {"units": 3, "direction": "backward"}),
+    "RecurrentStack, all options": _sequence(
+        RecurrentStack,
         {
-            "inputs": _numbers(B, T, 2),
-            "state": AttentiveState(_numbers(B, 1, 4), _numbers(B, 1, 4) / 2, _numbers(B, 1, 3)),
-            "keys": _numbers(B, S, 6),
-            "values": _numbers(B, S, 3),
-            "mask": MASK,
+            "units": 3,
+            "cell": "gru",
+            "depth": 2,
+            "direction": "bidirectional",
+            "dropout": 0.3,
+            "residual": True,
+            "layer_norm": True,
         },
-        ("keys", "values"),
-        run=_decode,
     ),
+    "RecurrentStack, backward": _sequence(
+        RecurrentStack, {"units": 3, "cell": "rnn", "depth": 3, "direction": "backward", "residual": True}
+    ),
+    "RecurrentStack, lstm": _sequence(RecurrentStack, {"units": 3, "layer_norm": True}),
+    "AdditiveAttention": _attention(AdditiveAttention, 6),
+    "DotAttention": _attention(DotAttention),
+    "ScaledDotAttention": _attention(ScaledDotAttention),
+    "GeneralAttention": _attention(GeneralAttention, 4),
+    "MultiHeadAttention, softmax": _heads("softmax"),
+    "MultiHeadAttention, relu": _heads("relu"),
+    "FeedForward, relu": _feed_forward("relu"),
+    "FeedForward, gelu": _feed_forward("gelu"),
+    "FeedForward, glu": _feed_forward("glu"),
+    "EncoderBlock, post": _encoder_block(activation="gelu"),
+    "EncoderBlock, pre": _encoder_block(norm="pre", activation="glu", normalization="relu"),
+    "DecoderBlock, post": _decoder_block(activation="gelu"),
+    "DecoderBlock, pre": _decoder_block(norm="pre", activation="glu", normalization="relu"),
     "MaxoutReadout": LayerCase(MaxoutReadout, {"vocab_size": 5, "units": 3}, {"inputs": _numbers(B, T, 4)}),
     "OneHot": LayerCase(OneHot, {"vocab_size": 7}, {"ids": _ids(B, S, below=7)}, learns=False),
     "TiedEmbedding": LayerCase(

@@ -33,7 +33,7 @@ def total(structure):
 
 def outputs_and_gradients(case, layer, inputs):
     """All outputs, and the gradients of `total` to every weight and to every float that is padded."""
-    watched = {name: tf.convert_to_tensor(inputs[name]) for name in case.padded}
+    watched = {name: tree.map_structure(tf.convert_to_tensor, inputs[name]) for name in case.padded}
     with tf.GradientTape() as tape:
         tape.watch(watched)
         outputs = case.run(layer, {**inputs, **watched})
@@ -109,14 +109,19 @@ def test_padding_is_never_seen(case):
     """Numbers of 10,000 at padding change no output and no gradient, and have none themselves."""
     layer = make(case)
     expected, expected_gradients, _ = outputs_and_gradients(case, layer, case.inputs)
-    garbage = {
-        name: np.where(MASK[..., None], case.inputs[name], 1e4).astype("float32") for name in case.padded
-    }
+
+    def mask_of(leaf):
+        return np.broadcast_to(MASK.reshape(len(MASK), *[1] * (leaf.ndim - 3), -1, 1), leaf.shape)
+
+    def with_garbage(leaf):
+        return np.where(mask_of(leaf), leaf, 1e4).astype("float32")
+
+    garbage = {name: tree.map_structure(with_garbage, case.inputs[name]) for name in case.padded}
     outputs, gradients, to_padded = outputs_and_gradients(case, layer, {**case.inputs, **garbage})
     assert_all_close(outputs, expected, atol=1e-6)
     assert_all_close(gradients, expected_gradients, atol=1e-5)
     for gradient in to_padded:
-        assert not np.any(np.asarray(gradient)[~MASK])
+        assert not np.any(np.asarray(gradient)[~mask_of(gradient)])
 
 
 @each_case

@@ -127,7 +127,6 @@ def test_more_padding_changes_no_loss_and_no_metric():
         embedding_dim=4,
         encoder_units=4,
         decoder_units=4,
-        attention_units=4,
     )
     compile_model(model, TrainingSettings(), steps=1)
     ((inputs, labels, weights),) = list(make(["abc", "a"], ["012", "4"]))

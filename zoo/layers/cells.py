@@ -43,6 +43,7 @@ class LSTMGates(NamedTuple):
     output: Any
 
 
+@keras.saving.register_keras_serializable("zoo")
 class Cell(keras.layers.Layer):
     """How cells are called, and the product with the input, which is made for all steps at once.
 

@@ -74,6 +74,7 @@ class FeedForward(keras.layers.Layer):
         return {**super().get_config(), **{name: getattr(self, name) for name in own}}
 
 
+@keras.saving.register_keras_serializable("zoo")
 class _Block(keras.layers.Layer):
     """What encoder and decoder blocks share: sub-layers with a residual connection, a norm and dropout each."""
 
@@ -101,18 +102,8 @@ class _Block(keras.layers.Layer):
         self.norm = norm
         self.normalization = normalization
         self.dropout = dropout
+        self.attentions = {name: self._make_attention(name) for name in self.sublayers}
         policy = self.dtype_policy
-        self.attentions = {
-            name: MultiHeadAttention(
-                width,
-                heads=heads,
-                normalization=normalization,
-                dropout=dropout,
-                dtype=policy,
-                name=name,
-            )
-            for name in self.sublayers
-        }
         self.feed_forward = FeedForward(
             width, units=units, activation=activation, dropout=dropout, dtype=policy, name="feed_forward"
         )
@@ -121,6 +112,10 @@ class _Block(keras.layers.Layer):
             for name in (*self.sublayers, "feed_forward")
         }
         self.residual_dropout = keras.layers.Dropout(dropout, dtype=policy, name="residual_dropout")
+
+    def _make_attention(self, name: str) -> MultiHeadAttention:
+        own = {name: getattr(self, name) for name in ("heads", "normalization", "dropout")}
+        return MultiHeadAttention(self.width, **own, dtype=self.dtype_policy, name=name)
 
     def build_for(self, memory_width: int) -> None:
         """Make all weights, for a memory of that width."""

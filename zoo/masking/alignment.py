@@ -13,7 +13,18 @@ import tensorflow as tf
 
 from zoo.masking.recording import Key, Moment, Recording
 
-__all__ = ["BATCH", "Difference", "Layout", "Probe", "Trial", "View", "difference", "judged", "views"]
+__all__ = [
+    "BATCH",
+    "Difference",
+    "Layout",
+    "Probe",
+    "Trial",
+    "View",
+    "difference",
+    "mask_for",
+    "numbers",
+    "views",
+]
 
 BATCH = -1
 """Label of the axis of rows; an axis of time has the number of its sequence."""
@@ -45,9 +56,23 @@ class Layout:
         self.probes = probes
         self.sizes = sizes
         self.guessed = [label for label in sizes if label not in {probe.label for probe in probes}]
+        self._axes: dict[tuple[Key, bool, int], Axes | None] = {}
+        self._loops: dict[Key, Axes | None] = {}
 
     def axes(self, moment: Moment, leaf: int) -> Axes | None:
         """Labels of a tensor; None if it has an axis that cannot be told, such as rows times positions."""
+        place = (moment.key, moment.after, leaf)
+        if place not in self._axes:
+            self._axes[place] = self._find_axes(moment, leaf)
+        return self._axes[place]
+
+    def loops(self, key: Key) -> Axes | None:
+        """For each step of a key the sequence that it walks along; None if that cannot be told."""
+        if key not in self._loops:
+            self._loops[key] = self._find_loops(key)
+        return self._loops[key]
+
+    def _find_axes(self, moment: Moment, leaf: int) -> Axes | None:
         shape = moment.tensors[leaf].shape
         labels: list[int | None] = [None] * len(shape)
         for probe in self.probes:
@@ -66,8 +91,7 @@ class Layout:
                 labels[free[0]] = label
         return tuple(labels)
 
-    def loops(self, key: Key) -> Axes | None:
-        """For each step of a key the sequence that it walks along; None if that cannot be told."""
+    def _find_loops(self, key: Key) -> Axes | None:
         labels: list[int | None] = []
         for level, step in enumerate(key):
             place = (key[:level], step.identity)
@@ -93,10 +117,6 @@ class View(NamedTuple):
     """From the last position to the first."""
     shifted: bool = False
     """Where it is longer or shorter than the sequence, it differs at the beginning."""
-
-
-AS_IT_IS = (View(), View(shifted=True))
-ANY_VIEW = tuple(View(*flags) for flags in product((False, True), repeat=2))
 
 
 class Trial(NamedTuple):
@@ -142,12 +162,17 @@ def views(layout: Layout, moment: Moment, strict: bool) -> list[dict[int, View]]
     loops = layout.loops(moment.key)
     if loops is None:
         return []
-    labels = set(loops)
-    for leaf in range(len(moment.tensors)):
-        labels.update(layout.axes(moment, leaf) or ())
-    times = sorted(label for label in labels if label is not None and label != BATCH)
-    choices = product(AS_IT_IS if strict else ANY_VIEW, repeat=len(times))
-    return [dict(zip(times, chosen, strict=True)) for chosen in choices]
+    sizes: dict[int, set[int]] = {label: set() for label in loops if label is not None}
+    for leaf, tensor in enumerate(moment.tensors):
+        for label, size in zip(layout.axes(moment, leaf) or (), tensor.shape, strict=False):
+            if label is not None and label != BATCH:
+                sizes.setdefault(label, set()).add(size)
+    turned = (False,) if strict else (False, True)
+    choices = []
+    for label, found in sizes.items():
+        shifted = (False, True) if found - {layout.sizes[label]} else (False,)
+        choices.append([View(*flags) for flags in product(turned, shifted)])
+    return [dict(zip(sizes, chosen, strict=True)) for chosen in product(*choices)]
 
 
 def mask_for(
@@ -167,7 +192,7 @@ def mask_for(
         """(B, size) or (B, 1) to the rank of the tensor."""
         form = [1] * len(shape)
         if batch is None:
-            mask = mask.all(axis=0, keepdims=True)
+            mask = np.logical_and.reduce(mask, axis=0, keepdims=True)
         else:
             form[batch] = len(mask)
         if axis is not None:
@@ -176,15 +201,15 @@ def mask_for(
                 mask = mask.T
         return mask.reshape(form)
 
-    result = np.ones([1] * len(shape), bool)
+    found = [np.ones([1] * len(shape), bool)]
     for axis, label in enumerate(axes):
         if label is not None and label != BATCH:
-            result = result & placed(judged(positions[label], shape[axis], chosen[label]), axis)
+            found.append(placed(judged(positions[label], shape[axis], chosen[label]), axis))
     for step, label in zip(moment.key, loops, strict=True):
         if label is not None:
             mask = judged(positions[label], layout.sizes[label], chosen[label])
-            result = result & placed(mask[:, step.count : step.count + 1], None)
-    return result
+            found.append(placed(mask[:, step.number : step.number + 1], None))
+    return np.logical_and.reduce(np.broadcast_arrays(*found))
 
 
 def difference(
@@ -241,7 +266,7 @@ def _moved(layout: Layout, key: Key, trial: Trial, chosen: dict[int, View]) -> K
     """The same call in a run that walks along more positions."""
     loops = layout.loops(key) or ()
     return tuple(
-        step if label is None else step._replace(count=step.count + trial.offset(label, chosen[label]))
+        step if label is None else step._replace(number=step.number + trial.offset(label, chosen[label]))
         for step, label in zip(key, loops, strict=True)
     )
 

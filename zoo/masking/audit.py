@@ -7,8 +7,9 @@ from typing import Any
 import keras
 import numpy as np
 import tensorflow as tf
+from keras import tree
 
-from zoo.masking.alignment import BATCH, Layout, Probe, Trial, difference, numbers, views, mask_for
+from zoo.masking.alignment import BATCH, Layout, Probe, Trial, difference, mask_for, numbers, views
 from zoo.masking.places import first_leak
 from zoo.masking.recording import Reading, Recording, recording
 from zoo.masking.report import MaskingCheck, MaskingLeak
@@ -61,7 +62,9 @@ class Audit:
         ValueError: an output is not finite where there is no padding.
     """
 
-    def __init__(self, model: keras.Model, inputs: Inputs, *, training: bool, tolerance: float | None) -> None:
+    def __init__(
+        self, model: keras.Model, inputs: Inputs, *, training: bool, tolerance: float | None
+    ) -> None:
         self.model = model
         self.inputs = inputs
         self.training = training
@@ -70,9 +73,11 @@ class Audit:
         known = {id(variable) for variable, _ in self.state}
         self.state += [pair for pair in _state(model) if id(pair[0]) not in known]
         self.base = self.run(inputs.arrays)
-        self.tolerance = tolerance or _tolerance(self.base)
+        self.tolerance = _tolerance(self.base) if tolerance is None else tolerance
         self.failures: dict[int, str] = {}
-        self.probes = [probe for label in (BATCH, *range(len(inputs.sequences))) for probe in self._probe(label)]
+        self.probes = [
+            probe for label in (BATCH, *range(len(inputs.sequences))) for probe in self._probe(label)
+        ]
         sizes = {BATCH: inputs.batch, **{i: s.length for i, s in enumerate(inputs.sequences)}}
         self.layout = Layout(self.base, self.probes, sizes)
         self._check_finite()
@@ -80,10 +85,12 @@ class Audit:
     def run(
         self, arrays: Sequence[Any], *, training: bool | None = None, reading: Reading | None = None
     ) -> Recording:
-        """Call the model and record it; its state is as before afterwards."""
+        """Call the model and record it, with nothing remembered; its state is as before afterwards."""
+        for memory in _memories(self.model):
+            memory.assign(tf.zeros_like(memory))
         packed = self.inputs.packed([tf.convert_to_tensor(array) for array in arrays])
         try:
-            with _nothing_random(self.model), recording(reading) as recorded:
+            with _layers_visible(), _nothing_random(self.model), recording(reading) as recorded:
                 recorded.outputs = self.model(
                     packed, training=self.training if training is None else training
                 )
@@ -99,9 +106,7 @@ class Audit:
 
     def _probe(self, label: int) -> Iterator[Probe]:
         """A larger run, if the model takes that; its complaint is kept otherwise."""
-        arrays = (
-            self.inputs.rows(self.larger_batch) if label == BATCH else self.inputs.extended(label, EXTRA)
-        )
+        arrays = self.inputs.rows(self.larger_batch) if label == BATCH else self.inputs.extended(label, EXTRA)
         try:
             yield Probe(label, 1 if label == BATCH else EXTRA, self.run(arrays))
         except Exception as error:  # whatever a model says to a length that it was not made for
@@ -199,13 +204,31 @@ class Audit:
 
 
 def _state(model: keras.Model) -> list[tuple[Any, np.ndarray]]:
-    """What a call may change: moving statistics, states, seeds."""
-    return [(variable, variable.numpy()) for variable in model.non_trainable_variables]
+    """What a call may change: moving statistics, seeds, and the states of stateful layers."""
+    return [(variable, variable.numpy()) for variable in [*model.non_trainable_variables, *_memories(model)]]
+
+
+def _memories(model: keras.Model) -> list[Any]:
+    """What stateful layers remember of each row from call to call, which Keras does not count as weights."""
+    stateful = [layer for layer in model._flatten_layers() if getattr(layer, "stateful", False)]
+    states = tree.flatten([getattr(layer, "states", None) for layer in stateful])
+    return [state for state in states if state is not None]
 
 
 def _tolerance(base: Recording) -> float:
     dtypes = {tensor.dtype.name for moment in base.moments for tensor in moment.tensors}
     return max((TOLERANCES[name] for name in dtypes & TOLERANCES.keys()), default=1e-5)
+
+
+@contextmanager
+def _layers_visible() -> Iterator[None]:
+    """Run what is in a `tf.function` without a graph: layers in a graph have no numbers to record."""
+    before = tf.config.functions_run_eagerly()
+    tf.config.run_functions_eagerly(True)
+    try:
+        yield
+    finally:
+        tf.config.run_functions_eagerly(before)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 from keras import tree
 
-from zoo.masking.alignment import BATCH, mask_for, views
+from zoo.masking.alignment import BATCH, View, mask_for, views
 from zoo.masking.audit import EXTRA, Audit, Tried
 from zoo.masking.places import first_leak
 from zoo.masking.recording import Moment, Reading, Recording
@@ -82,7 +82,8 @@ def future_unseen(audit: Audit, causal: Sequence[str]) -> MaskingCheck:
     tried = Tried("future unseen")
     if not causal:
         tried.skip("give `causal`, the names of inputs whose future must not be seen")
-    outputs = {label for leaf, _ in audit.real_outputs() for label in audit.layout.axes(audit.base.end, leaf)}
+    end = audit.base.end
+    outputs = {label for leaf in range(len(end.tensors)) for label in audit.layout.axes(end, leaf) or ()}
     for name in causal:
         index = audit.inputs.names.index(name)
         sequence = audit.inputs.sequence_of(index)
@@ -113,7 +114,9 @@ class Labels:
 
     def __init__(self, audit: Audit, labels: Any, weights: Any | None) -> None:
         if not audit.model.compiled:
-            raise ValueError("The loss can be audited after `model.compile(loss=...)`; compile, or give no labels.")
+            raise ValueError(
+                "The loss can be audited after `model.compile(loss=...)`; compile, or give no labels."
+            )
         self.audit = audit
         self.labels = tree.map_structure(np.asarray, labels)
         self.weights = None if weights is None else tree.map_structure(np.asarray, weights)
@@ -271,11 +274,10 @@ def _leaks_by_gradient(audit: Audit, recorded: Recording, tape, at_padding) -> C
     """Whether judged numbers at a moment depend on padding, in every view."""
 
     def leaks(moment: Moment) -> bool:
-        return all(depends(moment, chosen) for chosen in views(audit.layout, moment, False) or [None])
+        chosen = views(audit.layout, moment, False)
+        return bool(chosen) and all(depends(moment, view) for view in chosen)
 
-    def depends(moment: Moment, chosen) -> bool:
-        if chosen is None:
-            return False
+    def depends(moment: Moment, chosen: dict[int, View]) -> bool:
         parts = []
         with tape:
             for leaf, tensor in enumerate(moment.tensors):

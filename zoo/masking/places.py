@@ -1,4 +1,4 @@
-"""Where a leak began: the first moment of a call at which something differs, and the layer to blame for it."""
+"""Where a leak began: the first moment at which something differs, and the layer to blame for it."""
 
 from collections.abc import Callable
 
@@ -8,12 +8,14 @@ from zoo.masking.report import MaskingLeak
 __all__ = ["first_leak"]
 
 
-def first_leak(base: Recording, differs: Callable[[Moment], bool], difference: float, done: str) -> MaskingLeak:
+def first_leak(
+    base: Recording, differs: Callable[[Moment], bool], difference: float, done: str
+) -> MaskingLeak:
     """Name the layer through which a difference came in that the outputs of the model show.
 
-    If a layer was given what is right and gave what is wrong, it leaks: the innermost one, since an inner layer
-    is left before the outer one. If a layer was given what is wrong, the layer around it leaks, in code of its
-    own.
+    If a layer was given what is right and gave what is wrong, it leaks: the innermost one, since an inner
+    layer is left before the outer one. If a layer was given what is wrong, the layer around it leaks, in code
+    of its own.
 
     Args:
         base: a call of the model, recorded.

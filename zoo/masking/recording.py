@@ -20,7 +20,7 @@ class Step(NamedTuple):
     name: str
     identity: int
     """Of the layer: two layers may have the same name."""
-    count: int
+    number: int
     """How often the layer around it had called it before."""
 
 
@@ -114,9 +114,9 @@ class _Recorder:
 
     def _key(self, layer: keras.Operation) -> Key:
         parent = self.frames[-1].key if self.frames else ()
-        count = self.recording.counts.get((parent, id(layer)), 0)
-        self.recording.counts[parent, id(layer)] = count + 1
-        return (*parent, Step(layer.name, id(layer), count))
+        before = self.recording.counts.get((parent, id(layer)), 0)
+        self.recording.counts[parent, id(layer)] = before + 1
+        return (*parent, Step(layer.name, id(layer), before))
 
     def _note(self, key: Key, after: bool, layer: keras.Operation, tensors: list[tf.Tensor]) -> None:
         masked = any(

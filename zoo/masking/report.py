@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from io import StringIO
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 __all__ = ["MaskingCheck", "MaskingLeak", "MaskingReport"]
@@ -41,8 +42,8 @@ class MaskingCheck:
         name: what a good model does, such as `padding ignored`.
         leak: None where there is none.
         not_checked: why the check, or a part of it, was not made; empty when all of it was.
-        difference: the greatest that was seen in the outputs and let pass, rounding that is; None when nothing
-            was compared.
+        difference: the greatest that was seen in the outputs and let pass, that is rounding; None when
+            nothing was compared.
     """
 
     name: str
@@ -91,15 +92,15 @@ class MaskingReport:
 
     def table(self) -> Table:
         """A row for each check."""
-        table = Table("check", "outcome", "max difference", "detail", title=f"Masks of {self.model}")
+        table = Table("check", "outcome", "max difference", "detail", title=f"Masks of {escape(self.model)}")
         for check in self.checks:
             colour = "red" if check.leak else "green" if check.passed else "yellow"
             difference = check.leak.difference if check.leak else check.difference
             table.add_row(
                 check.name,
-                f"[{colour}]{check.outcome}[/]",
+                f"[{colour}]{escape(check.outcome)}[/]",
                 "" if difference is None else f"{difference:.2g}",
-                check.leak.detail if check.leak else check.not_checked,
+                escape(check.leak.detail if check.leak else check.not_checked),
             )
         return table
 

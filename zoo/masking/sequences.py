@@ -153,14 +153,14 @@ def read_inputs(inputs: Any, padding: float | Mapping[str, float], masks: Sequen
     known_names(names, by_name, "padding")
     known_names(names, masks, "masks")
     _check_arrays(names, arrays)
+    is_mask = [array.dtype == bool or name in masks for name, array in zip(names, arrays, strict=True)]
     fills: list[float | None] = []
-    for name, array in zip(names, arrays, strict=True):
-        is_mask = array.dtype == bool or name in masks
+    for k, (name, array) in enumerate(zip(names, arrays, strict=True)):
         only = len(arrays) == 1 or name in by_name
         general = None if isinstance(padding, Mapping) or not _runs(array, only) else padding
-        fills.append(0 if is_mask else by_name.get(name, general))
-    is_mask = [array.dtype == bool or name in masks for name, array in zip(names, arrays, strict=True)]
-    return Inputs(inputs, names, arrays, tuple(fills), _sequences(names, arrays, fills, is_mask))
+        fills.append(0 if is_mask[k] else by_name.get(name, general))
+    sequences = _sequences(names, arrays, fills, is_mask)
+    return Inputs(inputs, names, arrays, tuple(fills), sequences)
 
 
 def known_names(names: Sequence[str], asked: Sequence[str] | Mapping[str, Any], argument: str) -> None:
@@ -197,7 +197,8 @@ class _Draft(NamedTuple):
 
 
 def _sequences(names, arrays, fills, is_mask) -> tuple[PaddedSequence, ...]:
-    """Inputs with equal padding are one sequence; those without any follow a mask of their length."""
+    """Inputs with equal padding are one sequence; those without any follow a mask of their length, and have
+    no number that fills them up."""
     drafts: list[_Draft] = []
     without = []
     for k, (array, fill) in enumerate(zip(arrays, fills, strict=True)):
@@ -216,7 +217,8 @@ def _sequences(names, arrays, fills, is_mask) -> tuple[PaddedSequence, ...]:
             "`padding` says (0 unless given), or a bool mask (B, T) among the inputs."
         )
     for k, real in without:
-        _follow(k, real, arrays[k], names, drafts)
+        if _follow(k, real, arrays[k], names, drafts):
+            fills[k] = None
     return tuple(PaddedSequence(tuple(d.inputs), d.real, bool(d.masks)) for d in drafts)
 
 
@@ -228,10 +230,14 @@ def _real(name: str, array: np.ndarray, fill: float, is_mask: bool) -> np.ndarra
     return (array != fill).reshape(*array.shape[:2], -1).any(axis=-1)
 
 
-def _follow(k: int, real: np.ndarray | None, array: np.ndarray, names, drafts: list[_Draft]) -> None:
-    """An input that shows no padding itself: it has that of a mask, or it is full, or not over time."""
+def _follow(k: int, real: np.ndarray | None, array: np.ndarray, names, drafts: list[_Draft]) -> bool:
+    """An input that shows no padding itself: it has that of a mask, or it is full, or not over time.
+
+    Returns:
+        Whether it has that of a mask, or of another input.
+    """
     if not _runs(array, only=real is not None):
-        return
+        return False
     fitting = [draft for draft in drafts if draft.real.shape[1] == array.shape[1]]
     if real is not None:
         fitting = [draft for draft in fitting if draft.masks]
@@ -245,3 +251,4 @@ def _follow(k: int, real: np.ndarray | None, array: np.ndarray, names, drafts: l
         fitting[0].inputs.append(k)
     elif real is not None:
         drafts.append(_Draft(real, [k], []))
+    return bool(fitting)

@@ -154,18 +154,6 @@ class RecurrentSeq2Seq(Seq2Seq):
     ) -> None:
         if attention not in ATTENTIONS:
             raise ValueError(f"attention must be one of {', '.join(ATTENTIONS)}, got {attention!r}.")
-        self._own_config = {
-            "source_vocab_size": source_vocab_size,
-            "vocab_size": vocab_size,
-            "embedding_dim": embedding_dim,
-            "encoder_units": encoder_units,
-            "decoder_units": decoder_units,
-            "cell": cell,
-            "depth": depth,
-            "direction": direction,
-            "attention": attention,
-            "dropout": dropout,
-        }
         shared = {
             "embedding_dim": embedding_dim,
             "cell": cell,
@@ -179,9 +167,23 @@ class RecurrentSeq2Seq(Seq2Seq):
         decoder = ATTENTIONS[attention](vocab_size, decoder_units, name="decoder", **shared)
         super().__init__(encoder, decoder, **kwargs)
 
+        self.attention = attention
+
     def get_config(self):
-        base = keras.Model.get_config(self)
-        return {**base, **self._own_config}
+        encoder, decoder = self.encoder, self.decoder
+        own = {
+            "source_vocab_size": encoder.vocab_size,
+            "vocab_size": decoder.vocab_size,
+            "embedding_dim": encoder.embedding_dim,
+            "encoder_units": encoder.units,
+            "decoder_units": decoder.units,
+            "cell": encoder.cell,
+            "depth": encoder.depth,
+            "direction": encoder.direction,
+            "attention": self.attention,
+            "dropout": encoder.dropout,
+        }
+        return {**keras.Model.get_config(self), **own}
 
     @classmethod
     def from_config(cls, config):
@@ -232,14 +234,16 @@ class TransformerSeq2Seq(Seq2Seq):
             "norm": norm,
             "dropout": dropout,
         }
-        self._own_config = {"source_vocab_size": source_vocab_size, "vocab_size": vocab_size, **shared}
         shared["dtype"] = kwargs.get("dtype")
         encoder = TransformerEncoder(source_vocab_size, name="encoder", **shared)
         decoder = TransformerDecoder(vocab_size, name="decoder", **shared)
         super().__init__(encoder, decoder, **kwargs)
 
     def get_config(self):
-        return {**keras.Model.get_config(self), **self._own_config}
+        own = ("width", "depth", "heads", "units", "positions", "activation", "norm", "dropout")
+        sizes = {"source_vocab_size": self.encoder.vocab_size, "vocab_size": self.decoder.vocab_size}
+        shared = {name: getattr(self.encoder, name) for name in own}
+        return {**keras.Model.get_config(self), **sizes, **shared}
 
     @classmethod
     def from_config(cls, config):

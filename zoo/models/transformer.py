@@ -34,6 +34,7 @@ class TransformerMemory(NamedTuple):
     """(B, 1, S) bool, True where the source has a token."""
 
 
+@keras.saving.register_keras_serializable("zoo")
 class _Transformer(keras.layers.Layer):
     """What encoder and decoder share: embedding, positions, blocks.
 
@@ -86,24 +87,18 @@ class _Transformer(keras.layers.Layer):
             "learned": lambda **kwargs: LearnedPositions(max_length, **kwargs),
         }.get(positions, keras.layers.Identity)(dtype=policy, name="positions")
         self.rotary = RotaryPositions(dtype=policy, name="rotary") if positions == "rotary" else None
-        self.blocks = [
-            self.Block(
-                width,
-                heads=heads,
-                units=units,
-                activation=activation,
-                norm=norm,
-                dropout=dropout,
-                dtype=policy,
-                name=f"block_{number}",
-            )
-            for number in range(depth)
-        ]
-        self.last_norm = (
-            keras.layers.LayerNormalization(epsilon=1e-6, dtype=policy, name="last_norm")
-            if norm == "pre"
-            else keras.layers.Identity(dtype=policy, name="last_norm")
-        )
+        self.blocks = [self._make_block(number) for number in range(depth)]
+        self.last_norm = self._make_last_norm()
+
+    def _make_last_norm(self) -> keras.layers.Layer:
+        """With pre-norm, nothing else would normalise what the uppermost block gives."""
+        if self.norm == "post":
+            return keras.layers.Identity(dtype=self.dtype_policy, name="last_norm")
+        return keras.layers.LayerNormalization(epsilon=1e-6, dtype=self.dtype_policy, name="last_norm")
+
+    def _make_block(self, number: int):
+        own = {name: getattr(self, name) for name in ("heads", "units", "activation", "norm", "dropout")}
+        return self.Block(self.width, **own, dtype=self.dtype_policy, name=f"block_{number}")
 
     def build_for(self, memory_width: int, summary_width: int = 0) -> None:
         """Make all weights, for a memory of that width."""

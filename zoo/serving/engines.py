@@ -5,9 +5,9 @@ with serve(Path("saved_models")) as running:
     running.wait()
 
 `tensorflow_model_server` has no flag for the address: it listens on all of them. A host that is given is kept
-all the same: `auto` then passes over it, and it is refused where it was asked for by name, unless the host means
-all addresses. Where no host is given, `auto` takes it, being what production runs, and the reason says that it
-is open to the network; the other engines then listen on this machine alone.
+all the same: `auto` then passes over it, and asking for it by name is an error, unless the host means
+all addresses. Where no host is given, `auto` takes it, since it is what production runs, and the reason says
+that it is open to the network; the other engines then listen on this machine alone.
 """
 
 import contextlib
@@ -167,8 +167,8 @@ def _keep_to(host: str | None, choice: Choice, engine: str) -> Choice:
         return choice
     if engine == _BINARY:
         raise ValueError(
-            f"{_BINARY} cannot keep to {host}: {_OPEN}. Give host 0.0.0.0 to agree to that, or choose docker or "
-            "embedded, which keep to a host"
+            f"{_BINARY} cannot keep to {host}: {_OPEN}. Give host 0.0.0.0 to agree to that, or choose "
+            "docker or embedded, which keep to a host"
         )
     return _next_best(f"{_BINARY} cannot keep to {host}")
 

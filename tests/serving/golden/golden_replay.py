@@ -31,18 +31,20 @@ def ask(case, port, timeout=60.0):
     transport = case.get("transport")
     request = _request(case)
     times = 2 if transport in ("twice", "pipeline") else 1
-    with socket.create_connection(("127.0.0.1", port), timeout=timeout) as connection:
-        with connection.makefile("rb") as stream:
-            if transport == "pipeline":
-                connection.sendall(request * times)
-                return [_receive(stream, case["method"]) for _ in range(times)]
-            answers = []
-            for _ in range(times):
-                connection.sendall(request)
-                if transport == "no-length":
-                    connection.shutdown(socket.SHUT_WR)
-                answers.append(_receive(stream, case["method"]))
-            return answers
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=timeout) as connection,
+        connection.makefile("rb") as stream,
+    ):
+        if transport == "pipeline":
+            connection.sendall(request * times)
+            return [_receive(stream, case["method"]) for _ in range(times)]
+        answers = []
+        for _ in range(times):
+            connection.sendall(request)
+            if transport == "no-length":
+                connection.shutdown(socket.SHUT_WR)
+            answers.append(_receive(stream, case["method"]))
+        return answers
 
 
 def _request(case):

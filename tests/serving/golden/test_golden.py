@@ -1,7 +1,7 @@
 """The embedded server gives the answers that a real TensorFlow Serving gave to the same requests.
 
-`rest_golden.json` holds them. What differs is listed in `differences.json` with its reason; a listed case that
-agrees after all, or an unlisted one that does not, fails.
+`rest_golden.json` holds them. What differs is listed in `differences.json` with its reason; a listed
+case that agrees after all, or an unlisted one that does not, fails.
 """
 
 import http.client
@@ -54,7 +54,7 @@ def port(models, request):
     """The REST port of a server that was started with the flags of a setup."""
     words = re.findall(r"--\S+", f"{GOLDEN['setups']['default']} {GOLDEN['setups'][request.param]}")
     line = read([word.replace("FOLDER", str(models)).replace("PORT", "0") for word in words])
-    assert not (line.without_effect or line.unknown)
+    assert (line.without_effect, line.unknown) == ([], [])
     configs = read_file(Path(line.flags.model_config_file))
     asked = {case["model"] for case in GOLDEN["cases"] if case["setup"] == request.param}
     served = {name: config for name, config in configs.items() if name in asked}
