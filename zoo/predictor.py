@@ -5,7 +5,17 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from zoo.decoders import Beam, Decoded, Greedy, OnlyEnd, Strategy, decode, score
+from zoo.decoders import (
+    AligningModel,
+    Beam,
+    Decoded,
+    Greedy,
+    OnlyEnd,
+    Seq2SeqModel,
+    Strategy,
+    decode,
+    score,
+)
 from zoo.tokenizers import PAD, Tokenizer
 from zoo.tokenizers.sequences import Sources, read_sources, read_targets, teacher_forced
 
@@ -79,7 +89,7 @@ class Predictor(tf.Module):
 
     def __init__(
         self,
-        model: Any,
+        model: Seq2SeqModel,
         source: Tokenizer,
         target: Tokenizer,
         *,
@@ -88,7 +98,7 @@ class Predictor(tf.Module):
         max_length: int = 64,
     ) -> None:
         super().__init__()
-        self.model = model
+        self.model: Any = model
         self.source = source
         self.target = target
         self.beam = beam or Beam()
@@ -136,7 +146,7 @@ class Predictor(tf.Module):
             "beam": Signature(lambda text: self.answer(text, self.beam)._asdict(), text),
             "score": Signature(lambda text, target: self.score(text, target)._asdict(), both),
         }
-        if hasattr(self.model, "alignment"):
+        if isinstance(self.model, AligningModel):
             signatures["align"] = Signature(lambda text, target: self.align(text, target)._asdict(), both)
         return signatures
 

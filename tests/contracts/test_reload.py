@@ -19,8 +19,8 @@ def functional(case):
     numbers = iter(range(100))
 
     def symbol(leaf):
-        inner = [None if size > 1 else size for size in leaf.shape[1:-1]]
-        shape = [None] if leaf.dtype == bool else [*inner, leaf.shape[-1]]
+        last = None if leaf.dtype == bool else leaf.shape[-1]
+        shape = [*(None if size > 1 else size for size in leaf.shape[1:-1]), last]
         return keras.Input(shape, dtype=leaf.dtype.name, name=f"input_{next(numbers)}")
 
     layer = case.layer(**case.arguments)

@@ -5,11 +5,11 @@ One alphabet everywhere: **B** sources, **S** source length, **T** target length
 every leaf of a state is the hypothesis; there are no scalars inside.
 """
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import tensorflow as tf
 
-__all__ = ["Choice", "Decoded", "LogitTransform", "Seq2SeqModel", "Strategy"]
+__all__ = ["AligningModel", "Choice", "Decoded", "LogitTransform", "Seq2SeqModel", "Strategy"]
 
 
 class Decoded(NamedTuple):
@@ -28,13 +28,18 @@ class Decoded(NamedTuple):
 class Seq2SeqModel(Protocol):
     """A model that generates. Nobody inherits from this: it is enough to have these members.
 
-    Laws, each a test over all models: what does not change from step to step is memory and is never copied
-    for the hypotheses; the state has the same shapes and dtypes before and after a step; `step` writes
-    nothing; T steps equal one teacher-forced call; the answer to a source does not depend on its
-    companions.
+    Six laws, each a test over all models of the zoo:
+
+    1. Axes: axis 0 of every leaf is the source, axis 1 of every leaf of a state the hypothesis; B = 0 works.
+    2. Constancy: what does not change from step to step is memory, and is never copied for the hypotheses.
+    3. Fixed form: a state has the same shapes and dtypes before and after a step.
+    4. Purity: a step reads weights and arguments, and writes nothing.
+    5. Parity: T steps equal one teacher-forced call.
+    6. Independence: the answer to a source depends neither on its companions, nor on their order or padding.
     """
 
     vocab_size: int
+    """Number of target ids, V."""
 
     def encode(self, source: Any) -> Any:
         """The sources to a memory, leaves (B, ...)."""
@@ -46,6 +51,19 @@ class Seq2SeqModel(Protocol):
 
     def step(self, token_ids: Any, index: Any, state: Any, memory: Any) -> tuple[Any, Any]:
         """Last tokens (B, K) and their position () to logits (B, K, V) and the next state."""
+        ...
+
+    def __call__(self, inputs: Any) -> Any:
+        """`{"source": ..., "target_ids": (B, T)}`, ids beginning with START, to logits (B, T, V)."""
+        ...
+
+
+@runtime_checkable
+class AligningModel(Seq2SeqModel, Protocol):
+    """A model that also tells where it looked."""
+
+    def alignment(self, source: Any, target_ids: Any) -> Any:
+        """Source and ids (B, T) beginning with START to attention (B, T, S); rows add up to 1."""
         ...
 
 

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from zoo.decoders.protocol import Seq2SeqModel
 from zoo.tokenizers.sequences import teacher_forced
 from zoo.tokenizers.specials import PAD
 
@@ -19,7 +20,7 @@ class Scored(NamedTuple):
     """(B, T) float32: of each token after those before it; 0 at PAD."""
 
 
-def score(model: Any, source: Any, target_ids: tf.Tensor) -> Scored:
+def score(model: Seq2SeqModel, source: Any, target_ids: tf.Tensor) -> Scored:
     """Log probabilities of given targets.
 
     Args:

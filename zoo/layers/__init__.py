@@ -1,8 +1,8 @@
 """The layers of the zoo: each from its equations, each a Keras layer.
 
-One alphabet in all shapes: **B** sources, **S** source length, **T** target length, **K** hypotheses per source,
-**D** width, **H** heads, **U** attention units, **V** vocabulary, **L** maximum length; **I** is the width of an
-input where it is not D.
+One alphabet in all shapes: **B** sources, **S** source length, **T** target length, **K** hypotheses per
+source, **D** width, **H** heads, **U** attention units, **V** vocabulary, **L** maximum length; **I** is the
+width of an input where it is not D.
 """
 
 from zoo.layers.attention import (

@@ -82,8 +82,8 @@ class AdditiveAttention(Attention):
         a   = softmax(e)                   alignment, over the positions of the mask
         c   = sum_j a_j h_j                context
 
-    `U h_j` is the key of position j. The `concat` score of Luong et al. (2015), `v . tanh(W [s; h_j])`, is the
-    same with both halves of W written apart.
+    `U h_j` is the key of position j. The `concat` score of Luong et al. (2015), `v . tanh(W [s; h_j])`, is
+    the same with both halves of W written apart.
 
     Args:
         units: size of the hidden layer that compares query and value, U in shapes.

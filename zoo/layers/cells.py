@@ -59,7 +59,7 @@ class Cell(keras.layers.Layer):
     """
 
     products = 1
-    State: type = HiddenState
+    State: type[HiddenState] | type[LSTMState] = HiddenState
 
     def __init__(self, units: int, **kwargs) -> None:
         super().__init__(**kwargs)
@@ -154,8 +154,8 @@ class LSTMCell(Cell):
         c' = f * c + i * g
         h' = o * tanh(c')
 
-    The columns of the weights are in the order i, f, g, o, as in `keras.layers.LSTM`. The forget bias begins at 1
-    (Jozefowicz et al. 2015).
+    The columns of the weights are in the order i, f, g, o, as in `keras.layers.LSTM`. The forget bias begins
+    at 1 (Jozefowicz et al. 2015).
     """
 
     products = 4

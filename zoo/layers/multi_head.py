@@ -11,7 +11,7 @@ __all__ = ["NORMALIZATIONS", "KeysValues", "MultiHeadAttention", "masked_relu"]
 
 
 def masked_relu(scores, mask):
-    """ReLU in place of the softmax, over the number of positions that may be looked at, Wortsman et al. (2023).
+    """ReLU in place of the softmax, over the number of positions in sight, Wortsman et al. (2023).
 
     Args:
         scores: (..., S) float.
@@ -46,8 +46,8 @@ class MultiHeadAttention(keras.layers.Layer):
         A = softmax(q k^T / sqrt(D / H))                          over the positions of the mask
         y = concat(A v) W_o + b_o
 
-    `project` makes keys and values of a memory m once, for all that look at it later: hypotheses of one source
-    are queries to one memory, and a decoder that looks back at itself keeps them from step to step.
+    `project` makes keys and values of a memory m once, for all that look at it later: hypotheses of one
+    source are queries to one memory, and a decoder that looks back at itself keeps them from step to step.
 
     Args:
         width: size of the queries, of the result, and of all heads together, D in shapes.

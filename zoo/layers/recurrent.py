@@ -57,7 +57,7 @@ class Recurrent(keras.layers.Layer):
         return outputs, type(states)(*(leaf[:, last] for leaf in states))
 
     def states(self, inputs, mask):
-        """The state of the cell after each position, leaves (B, T, D); before padding and after, as it was."""
+        """The state of the cell after each position, leaves (B, T, D); padding leaves it as it was."""
         backward = self.direction == "backward"
         steps = (ops.transpose(self.cell.project(inputs), (1, 0, 2)), ops.transpose(mask)[..., None])
         if backward:
@@ -85,8 +85,8 @@ class Recurrent(keras.layers.Layer):
 class RecurrentStack(keras.layers.Layer):
     """Recurrent layers one above the other, in one direction or in both.
 
-    In `bidirectional` layers (Schuster & Paliwal 1997) the outputs of both directions stand side by side. Dropout
-    is applied between layers, not over time (Zaremba et al. 2014).
+    In `bidirectional` layers (Schuster & Paliwal 1997) the outputs of both directions stand side by side.
+    Dropout is applied between layers, not over time (Zaremba et al. 2014).
 
     Args:
         units: size of each state, D in shapes.
@@ -102,9 +102,9 @@ class RecurrentStack(keras.layers.Layer):
         mask: (B, T) bool, True where there is a token.
 
     Returns:
-        Outputs (B, T, D), or (B, T, 2D) if bidirectional, and the final hidden states of the last direction of
-        every layer, side by side: (B, depth * D). In a bidirectional stack the last direction is backward, so
-        these are the states at the first token.
+        Outputs (B, T, D), or (B, T, 2D) if bidirectional, and the final hidden states of the last direction
+        of every layer, side by side: (B, depth * D). In a bidirectional stack the last direction is backward,
+        so these are the states at the first token.
 
     Raises:
         ValueError: the cell or the direction is not known.

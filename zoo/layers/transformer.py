@@ -76,7 +76,7 @@ class FeedForward(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("zoo")
 class _Block(keras.layers.Layer):
-    """What encoder and decoder blocks share: sub-layers with a residual connection, a norm and dropout each."""
+    """What both blocks share: sub-layers, each with a residual connection, a norm and dropout."""
 
     sublayers: tuple[str, ...] = ()
 
@@ -133,6 +133,10 @@ class _Block(keras.layers.Layer):
         total = inputs + self.residual_dropout(made, training=training)
         return total if self.norm == "pre" else norm(total)
 
+    def compute_mask(self, inputs, previous_mask):
+        """None: masks are given, not handed on."""
+        return None
+
     def get_config(self):
         own = ("width", "heads", "units", "activation", "norm", "normalization", "dropout")
         return {**super().get_config(), **{name: getattr(self, name) for name in own}}
@@ -177,17 +181,14 @@ class EncoderBlock(_Block):
         x = self.residual("self_attention", inputs, look, training)
         return self.residual("feed_forward", x, lambda x: self.feed_forward(x, training=training), training)
 
-    def compute_mask(self, inputs, previous_mask):
-        """None: masks are given, not handed on."""
-        return None
-
 
 @keras.saving.register_keras_serializable("zoo")
 class DecoderBlock(_Block):
     """A block of the Transformer's decoder, Vaswani et al. (2017), section 3.1.
 
-    Self-attention to what came before, cross-attention to the memory, feed-forward. `step` does for one position
-    of K hypotheses what the call does for all positions of one, with keys and values that it keeps in a cache.
+    Self-attention to what came before, cross-attention to the memory, feed-forward. `step` does for one
+    position of K hypotheses what the call does for all positions of one, with keys and values that it keeps
+    in a cache.
 
     Args:
         width, heads, units, activation, norm, normalization, dropout: see `EncoderBlock`.

@@ -121,10 +121,10 @@ class RecurrentEncoder(keras.layers.Layer):
 class RecurrentDecoder(keras.layers.Layer):
     """A recurrent decoder that knows the source by its initial state alone (Sutskever et al. 2014).
 
-    All states begin at `tanh(W s)`, s being the encoder's summary; so do the cells of an LSTM, which the papers
-    with this start, Cho et al. (2014) and Bahdanau et al. (2015), have not. Each token is embedded and goes up through the
-    layers; the logits are read off the uppermost. The product of the first layer with the tokens of a whole
-    target is made at once.
+    All states begin at `tanh(W s)`, s being the encoder's summary; so do the cells of an LSTM, which the
+    papers with this start, Cho et al. (2014) and Bahdanau et al. (2015), have not. Each token is embedded and
+    goes up through the layers; the logits are read off the uppermost. The product of the first layer with the
+    tokens of a whole target is made at once.
 
     Args:
         vocab_size: number of target ids, V in shapes.
@@ -225,8 +225,8 @@ class RecurrentDecoder(keras.layers.Layer):
         return DecoderState(self.climb(projected, state.cells), ())
 
     def climb(self, projected, states):
-        """Up through the layers: the first one's product (B, K, G * units) and all states to the next states."""
-        moved = []
+        """Up through the layers: the first one's product (B, K, G * units), all states to the next states."""
+        moved: list[Any] = []
         for cell, state in zip(self.cells, states, strict=True):
             moved.append(cell(projected if not moved else cell.project(moved[-1].hidden), state))
         return tuple(moved)
@@ -280,8 +280,8 @@ class BahdanauDecoder(_AttentiveDecoder):
         s_i = cell([y; c_i], s_{i-1})
         logits = maxout readout of [s_i; y; c_i]
 
-    With several layers, s is the uppermost state, and c_i enters the lowest layer. The size of the attention's
-    hidden layer is that of the state; the maxout layer has half of it.
+    With several layers, s is the uppermost state, and c_i enters the lowest layer. The size of the
+    attention's hidden layer is that of the state; the maxout layer has half of it.
 
     Args:
         vocab_size, units, embedding_dim, cell, depth, dropout: see `RecurrentDecoder`.

@@ -1,5 +1,7 @@
 """The encoder-decoder: any encoder under any decoder."""
 
+from typing import Any
+
 import keras
 
 from zoo.models.recurrent import BahdanauDecoder, LuongDecoder, RecurrentDecoder, RecurrentEncoder
@@ -70,7 +72,7 @@ class Seq2Seq(keras.Model):
 
     @property
     def alignment(self):
-        """`alignment(source, target_ids)`, where the decoder attends: how it spreads its attention, (B, T, S).
+        """`alignment(source, target_ids)`: how a decoder with attention spreads it, (B, T, S).
 
         Row t belongs to the token after `target_ids[:, t]`, which begin with START, and adds up to 1.
 
@@ -112,8 +114,8 @@ ATTENTIONS = {
 class RecurrentSeq2Seq(Seq2Seq):
     """Recurrent encoder and decoder, with attention or without.
 
-    The defaults are RNNsearch by Bahdanau, Cho & Bengio (2015), "Neural machine translation by jointly learning
-    to align and translate", with LSTMs in place of GRUs. Other architectures of the field are::
+    The defaults are RNNsearch by Bahdanau, Cho & Bengio (2015), "Neural machine translation by jointly
+    learning to align and translate", with LSTMs in place of GRUs. Other architectures of the field are::
 
         Cho et al. (2014)          cell="gru", direction="forward", attention="none"
         Sutskever et al. (2014)    depth=4, direction="backward", attention="none"
@@ -154,7 +156,7 @@ class RecurrentSeq2Seq(Seq2Seq):
     ) -> None:
         if attention not in ATTENTIONS:
             raise ValueError(f"attention must be one of {', '.join(ATTENTIONS)}, got {attention!r}.")
-        shared = {
+        shared: dict[str, Any] = {
             "embedding_dim": embedding_dim,
             "cell": cell,
             "depth": depth,
@@ -224,7 +226,7 @@ class TransformerSeq2Seq(Seq2Seq):
         dropout: float = 0.0,
         **kwargs,
     ) -> None:
-        shared = {
+        shared: dict[str, Any] = {
             "width": width,
             "depth": depth,
             "heads": heads,
