@@ -118,7 +118,10 @@ def verify(path: Annotated[Path, typer.Argument(help="NAME/VERSION folder of an 
 def serve(
     folder: Annotated[Path, typer.Argument(help="Folder of exports.")] = Path("saved_models"),
     engine: Engine = "auto",
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    host: Annotated[
+        str | None,
+        typer.Option(help="Address to listen on; if none, this machine's own, where the engine can do that."),
+    ] = None,
     grpc_port: Annotated[int, typer.Option(help="Port of gRPC; 0 picks a free one.")] = 8500,
     rest_port: Annotated[int, typer.Option(help="Port of REST; 0 picks a free one.")] = 8501,
 ) -> None:

@@ -54,6 +54,8 @@ def test_configuration_holds_every_argument(case):
     assert case.arguments.items() <= config.items()
     again = case.layer.from_config(config)
     assert again.get_config() == config
+    whole = keras.saving.serialize_keras_object(layer)
+    assert keras.saving.deserialize_keras_object(whole).get_config() == config
     assert (again.name, again.dtype_policy.name, again.trainable) == ("its_name", "mixed_bfloat16", False)
     assert keras.saving.get_registered_name(case.layer) == f"zoo>{case.layer.__name__}"
 

@@ -86,6 +86,13 @@ class Cell(keras.layers.Layer):
         self.input_projection.build((None, input_width))
         self.build()
 
+    def get_build_config(self):
+        projection = self.input_projection
+        return {"input_width": projection.kernel.shape[0]} if projection.built else None
+
+    def build_from_config(self, config) -> None:
+        self.build_for(config["input_width"])
+
     def project(self, inputs):
         """Inputs (..., I) to their part in the step, (..., G * D)."""
         return self.input_projection(inputs)

@@ -89,6 +89,9 @@ class MultiHeadAttention(keras.layers.Layer):
         self.output_projection = keras.layers.Dense(width, dtype=policy, name="output")
         self.weights_dropout = keras.layers.Dropout(dropout, dtype=policy, name="weights_dropout")
 
+    def build(self, query_shape=None) -> None:
+        self.build_for(self.width)
+
     def build_for(self, memory_width: int) -> None:
         """Make all weights, for memories of that width."""
         self.query_projection.build((None, self.width))
@@ -96,6 +99,12 @@ class MultiHeadAttention(keras.layers.Layer):
         self.value_projection.build((None, memory_width))
         self.output_projection.build((None, self.width))
         self.built = True
+
+    def get_build_config(self):
+        return {"memory_width": self.key_projection.kernel.shape[0]} if self.built else None
+
+    def build_from_config(self, config) -> None:
+        self.build_for(config["memory_width"])
 
     def project(self, memory, turn=None) -> KeysValues:
         """Keys and values of a memory (..., S, M).

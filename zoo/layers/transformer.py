@@ -206,6 +206,15 @@ class DecoderBlock(_Block):
 
     sublayers = ("self_attention", "cross_attention")
 
+    def build(self, inputs_shape=None) -> None:
+        self.build_for(self.width)
+
+    def get_build_config(self):
+        return self.attentions["cross_attention"].get_build_config()
+
+    def build_from_config(self, config) -> None:
+        self.build_for(config["memory_width"])
+
     def project_memory(self, values) -> KeysValues:
         """Keys and values of what the encoder says, (B, S, M)."""
         return self.attentions["cross_attention"].project(values)

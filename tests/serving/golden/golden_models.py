@@ -46,7 +46,7 @@ def _best_three(text):
     ranks = tf.range(3)
     marks = tf.strings.join(["#", tf.strings.as_string(ranks)])
     return {
-        "text": tf.expand_dims(text, 1) + tf.expand_dims(marks, 0),
+        "text": text[:, tf.newaxis] + marks[tf.newaxis],
         "score": tf.expand_dims(_bytes_in(text), 1) - 0.5 * tf.cast(ranks, tf.float32),
     }
 

@@ -33,9 +33,9 @@ LEFT = [case for case in GOLDEN["cases"] if is_left(case)]
 
 
 def by_setup(cases):
-    """Cases as parameters, those of a setup one after another: their server is started once."""
+    """Cases as parameters with the setup's own name, by whose identity pytest keeps its server running."""
     return [
-        pytest.param(case["setup"], case, id=case["id"])
+        pytest.param(setup, case, id=case["id"])
         for setup in GOLDEN["setups"]
         for case in cases
         if case["setup"] == setup
