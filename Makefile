@@ -8,10 +8,21 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # The project is installed as users do it, so that a change in it means to install it again.
 SOURCES := pyproject.toml README.md $(shell find zoo -type f -not -name '*.pyc')
 
+# One peer at one piece of work: make bench PEERS=hf WORK=tiny-greedy ROUNDS=1 SAVE=runs/bench.json
+PEERS ?= torch hf ct2 kerashub
+WORK ?=
+ROUNDS ?= 3
+SAVE ?=
+PACKAGES_torch := torch==2.13.0 transformers
+PACKAGES_ct2 := ctranslate2
+PACKAGES_kerashub := keras-hub tensorflow
+# What HuggingFace offers runs on PyTorch, in the same environment.
+BENCH_ENVIRONMENTS = $(patsubst %,.venv-bench-%/installed,$(sort $(patsubst hf,torch,$(PEERS))))
+
 COMPATIBLE := tensorflow==2.20.* tensorflow-text==2.20.* tensorflow-serving-api==2.20.*
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-compat test-docker check format clean
+.PHONY: help demo test test-compat test-docker check format bench clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*##  */\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "make %-12s  %s\n", $$1, $$2}'
@@ -41,8 +52,11 @@ format: .venv-check/installed  ## Bring the code into form
 	.venv-check/bin/ruff check --fix
 	.venv-check/bin/ruff format
 
+bench: .venv/installed $(BENCH_ENVIRONMENTS)  ## Time the zoo beside its peers; PEERS= and WORK= choose some
+	.venv/bin/python -m benchmarks.bench --peers $(PEERS) --work $(WORK) --rounds $(ROUNDS) $(addprefix --save ,$(SAVE))
+
 clean:  ## Remove environments and build outputs; trained and exported models stay
-	rm -rf .venv .venv-test .venv-check .venv-compat build dist *.egg-info
+	rm -rf .venv .venv-test .venv-check .venv-compat .venv-bench-* build dist *.egg-info
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
@@ -65,6 +79,11 @@ clean:  ## Remove environments and build outputs; trained and exported models st
 	$(call make_environment,.venv-compat)
 	.venv-compat/bin/python -m pip install --quiet $(COMPATIBLE)
 	.venv-compat/bin/python -m pip install --quiet --no-deps .
+	@touch $@
+
+.venv-bench-%/installed: Makefile
+	$(call make_environment,.venv-bench-$*)
+	.venv-bench-$*/bin/python -m pip install --quiet $(PACKAGES_$*)
 	@touch $@
 
 # setuptools packs what an earlier build left in build/lib, even what the sources no longer have.

@@ -9,6 +9,8 @@ from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.colors import to_hex
 
 from zoo import plots
+from zoo.plots.alignment import WIDEST_LINE
+from zoo.plots.typeface import LETTERS
 
 SOURCE = ["1", " ", "M", "a", "y", "</s>", "", ""]
 TARGET = ["0", "5", "-", "</s>", ""]
@@ -132,21 +134,21 @@ class TestLabels:
         assert texts(heat_map_axes(figure)[0].get_xticklabels()) == [shown, "x"]
 
     def test_a_letter_without_a_font_is_shown_as_its_code_point(self, monkeypatch):
-        monkeypatch.setattr(plots, "FURTHER_LETTERS", ())
+        monkeypatch.setattr("zoo.plots.typeface.FURTHER_LETTERS", ())
         figure = drawn(plots.alignment_heat_map(["年", "👍"], ["y"], [[0.5, 0.5]], title="年"))
         assert texts(heat_map_axes(figure)[0].get_xticklabels()) == ["5E74", "1F44D"]
         assert texts(figure.texts) == ["5E74"]
 
     def test_a_further_font_is_used_where_it_has_the_letter(self, monkeypatch):
         # A font that comes with matplotlib stands for one that has Chinese.
-        monkeypatch.setattr(plots, "FURTHER_LETTERS", ("Not Installed Anywhere", "STIXGeneral"))
+        monkeypatch.setattr("zoo.plots.typeface.FURTHER_LETTERS", ("Not Installed Anywhere", "STIXGeneral"))
         figure = drawn(plots.alignment_heat_map(["\N{LATIN SMALL LETTER D WITH PALATAL HOOK}"], ["y"], [[1]]))
         assert texts(heat_map_axes(figure)[0].get_xticklabels()) == ["ᶁ"]
-        assert heat_map_axes(figure)[0].get_xticklabels()[0].get_family() == [*plots.LETTERS, "STIXGeneral"]
+        assert heat_map_axes(figure)[0].get_xticklabels()[0].get_family() == [*LETTERS, "STIXGeneral"]
 
     def test_no_further_font_is_opened_without_need(self):
         figure = plots.alignment_heat_map([*"Friday пятница Παρασκευή"], ["y"], np.full((1, 24), 1 / 24))
-        assert heat_map_axes(figure)[0].get_xticklabels()[0].get_family() == list(plots.LETTERS)
+        assert heat_map_axes(figure)[0].get_xticklabels()[0].get_family() == list(LETTERS)
 
 
 class TestGrid:
@@ -178,7 +180,7 @@ class TestLines:
         lines = lines_of(drawn(plots.alignment_lines(SOURCE, TARGET, WEIGHTS)))
         weights = WEIGHTS[:4, :6].ravel()
         assert len(lines.get_paths()) == 24
-        np.testing.assert_allclose(lines.get_linewidths(), plots.WIDEST_LINE * weights)
+        np.testing.assert_allclose(lines.get_linewidths(), WIDEST_LINE * weights)
         np.testing.assert_allclose(lines.get_edgecolors()[:, 3], weights)
 
     def test_source_is_above_target_and_lines_join_their_tokens(self):

@@ -9,9 +9,11 @@ text again. Each part has its own package, which knows nothing of the others tha
     zoo.decoders                greedy and beam search, one loop for all models
     zoo.training, zoo.metrics   `compile` and `fit`, and how answers are judged
     zoo.predictor               tokenizers, model and search together: text to text
+    zoo.predictors              the same for models whose answer is a label or a number
     zoo.export, zoo.verify      one SavedModel with everything in it, and its checks
     zoo.serving                 a server, and clients for REST and gRPC
-    zoo.plots                   where a model looked
+    zoo.diagnostics             what goes on inside: gradients through time, gates, scores, order
+    zoo.plots                   pictures: where a model looked, how it learned, what goes on inside
     zoo.masking                 whether padding, the future or a neighbour leaks into answers, and where
     zoo.recipes                 all of the above, chosen so that it works: begin here
     zoo.runs                    recipes trained, evaluated and exported
@@ -27,6 +29,7 @@ __all__ = [
     "__version__",
     "data",
     "decoders",
+    "diagnostics",
     "export",
     "layers",
     "masking",
@@ -34,6 +37,7 @@ __all__ = [
     "models",
     "plots",
     "predictor",
+    "predictors",
     "recipes",
     "runs",
     "serving",

@@ -11,6 +11,7 @@ from zoo.layers import (
     MFCC,
     AdditiveAttention,
     AdjacencyBias,
+    AttentionPooling,
     DecoderBlock,
     DotAttention,
     EncoderBlock,
@@ -28,6 +29,7 @@ from zoo.layers import (
     MaxoutReadout,
     MultiHeadAttention,
     OneHot,
+    Pooling,
     Recurrent,
     RecurrentStack,
     RNNCell,
@@ -110,6 +112,12 @@ def _sequence(layer, arguments):
     return LayerCase(layer, arguments, {"inputs": _numbers(B, S, 2), "mask": MASK}, ("inputs",))
 
 
+def _pooling(kind):
+    return LayerCase(
+        Pooling, {"kind": kind}, {"inputs": _numbers(B, S, 3), "mask": MASK}, ("inputs",), learns=False
+    )
+
+
 def _attention(layer, units=None):
     """Queries and values of unlike sizes where the attention has `units` to make them comparable."""
     width = 3 if units is None else 4
@@ -177,10 +185,10 @@ LAYERS = {
     "RNNCell": _cell(RNNCell, HiddenState(_numbers(B, 3)), 1),
     "GRUCell": _cell(GRUCell, HiddenState(_numbers(B, 3)), 3),
     "LSTMCell": _cell(LSTMCell, LSTMState(_numbers(B, 3), _numbers(B, 3) / 2), 4),
-    "Recurrent, rnn": _sequence(Recurrent, {"units": 3, "cell": "rnn", "direction": "backward"}),
-    "Recurrent, gru": _sequence(Recurrent, {"units": 3, "cell": "gru", "direction": "backward"}),
-    "Recurrent, lstm": _sequence(Recurrent, {"units": 3, "direction": "backward"}),
-    "RecurrentStack, all options": _sequence(
+    "Recurrent-rnn": _sequence(Recurrent, {"units": 3, "cell": "rnn", "direction": "backward"}),
+    "Recurrent-gru": _sequence(Recurrent, {"units": 3, "cell": "gru", "direction": "backward"}),
+    "Recurrent-lstm": _sequence(Recurrent, {"units": 3, "direction": "backward"}),
+    "RecurrentStack-all-options": _sequence(
         RecurrentStack,
         {
             "units": 3,
@@ -192,23 +200,30 @@ LAYERS = {
             "layer_norm": True,
         },
     ),
-    "RecurrentStack, backward": _sequence(
+    "RecurrentStack-backward": _sequence(
         RecurrentStack, {"units": 3, "cell": "rnn", "depth": 3, "direction": "backward", "residual": True}
     ),
-    "RecurrentStack, lstm": _sequence(RecurrentStack, {"units": 3, "layer_norm": True}),
+    "RecurrentStack-lstm": _sequence(RecurrentStack, {"units": 3, "layer_norm": True}),
     "AdditiveAttention": _attention(AdditiveAttention, 6),
     "DotAttention": _attention(DotAttention),
     "ScaledDotAttention": _attention(ScaledDotAttention),
     "GeneralAttention": _attention(GeneralAttention, 4),
-    "MultiHeadAttention, softmax": _heads("softmax"),
-    "MultiHeadAttention, relu": _heads("relu"),
-    "FeedForward, relu": _feed_forward("relu"),
-    "FeedForward, gelu": _feed_forward("gelu"),
-    "FeedForward, glu": _feed_forward("glu"),
-    "EncoderBlock, post": _encoder_block(activation="gelu"),
-    "EncoderBlock, pre": _encoder_block(norm="pre", activation="glu", normalization="relu"),
-    "DecoderBlock, post": _decoder_block(activation="gelu"),
-    "DecoderBlock, pre": _decoder_block(norm="pre", activation="glu", normalization="relu"),
+    "Pooling-mean": _pooling("mean"),
+    "Pooling-max": _pooling("max"),
+    "Pooling-first": _pooling("first"),
+    "Pooling-last": _pooling("last"),
+    "AttentionPooling": LayerCase(
+        AttentionPooling, {"units": 4}, {"inputs": 2 * _numbers(B, S, 2), "mask": MASK}, ("inputs",)
+    ),
+    "MultiHeadAttention-softmax": _heads("softmax"),
+    "MultiHeadAttention-relu": _heads("relu"),
+    "FeedForward-relu": _feed_forward("relu"),
+    "FeedForward-gelu": _feed_forward("gelu"),
+    "FeedForward-glu": _feed_forward("glu"),
+    "EncoderBlock-post": _encoder_block(activation="gelu"),
+    "EncoderBlock-pre": _encoder_block(norm="pre", activation="glu", normalization="relu"),
+    "DecoderBlock-post": _decoder_block(activation="gelu"),
+    "DecoderBlock-pre": _decoder_block(norm="pre", activation="glu", normalization="relu"),
     "MaxoutReadout": LayerCase(MaxoutReadout, {"vocab_size": 5, "units": 3}, {"inputs": _numbers(B, T, 4)}),
     "OneHot": LayerCase(OneHot, {"vocab_size": 7}, {"ids": _ids(B, S, below=7)}, learns=False),
     "TiedEmbedding": LayerCase(

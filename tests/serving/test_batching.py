@@ -11,6 +11,7 @@ from tiny_models import texts
 from zoo.serving.batching import Batcher
 from zoo.serving.batching_parameters import Parameters, read_parameters
 from zoo.serving.client import RestClient
+from zoo.serving.loader import Servable
 from zoo.serving.messages import RefusalError
 from zoo.serving.server import Server
 from zoo.serving.settings import Settings
@@ -61,7 +62,7 @@ def batch(doubler):
     pool = ThreadPoolExecutor(16)
 
     def wrap(**parameters):
-        batcher = Batcher(Parameters(**{"num_batch_threads": 1, **parameters}))
+        batcher = Batcher(Parameters(**{"num_batch_threads": 1, **parameters})).start()
         batchers.append(batcher)
         servable = batcher.wrap(doubler)
 
@@ -203,7 +204,7 @@ def test_without_rows_a_request_runs_by_itself(batch):
 
 
 def test_a_closed_batcher_refuses(doubler):
-    batcher = Batcher(Parameters())
+    batcher = Batcher(Parameters()).start()
     batcher.close()
     with pytest.raises(RefusalError, match="UNAVAILABLE"):
         ask(batcher.wrap(doubler), [1.0], ("y",), None)
@@ -240,6 +241,42 @@ def test_parameters_are_read_with_their_defaults(tmp_path):
 def test_parameters_that_cannot_be(parameters, message):
     with pytest.raises(RefusalError, match=message):
         Parameters(**parameters)
+
+
+def wait_for(condition, seconds=20.0):
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.005)
+
+
+def test_32_clients_at_a_time_share_two_runs(tmp_path, monkeypatch):
+    """One that is alone in its batch, since it came first, and one for all that came meanwhile."""
+    texts(tmp_path / "texts" / "1")
+    config = tmp_path / "batching.config"
+    config.write_text("max_batch_size { value: 32 } num_batch_threads { value: 1 }")
+    settings = Settings(enable_batching=True, batching_parameters_file=str(config))
+    run, sizes, all_wait = Servable.run, [], threading.Event()
+
+    def run_when_all_wait(servable, signature, inputs, outputs, **options):
+        sizes.append(len(inputs["text"]))
+        assert all_wait.wait(20)
+        return run(servable, signature, inputs, outputs, **options)
+
+    monkeypatch.setattr(Servable, "run", run_when_all_wait)
+    with (
+        Server({"texts": tmp_path / "texts"}, grpc_port=None, rest_port=0, settings=settings) as server,
+        RestClient(server.rest_url, model="texts") as client,
+        ThreadPoolExecutor(32) as pool,
+    ):
+        client.metadata()
+        first = pool.submit(client.predict, {"text": ["0"]})
+        wait_for(lambda: sizes == [1])
+        rest = [pool.submit(client.predict, {"text": [str(number)]}) for number in range(1, 32)]
+        queued = server._batcher._waiting
+        wait_for(lambda: queued and queued[0].batches[0].rows == 31)
+        all_wait.set()
+        assert [one.result(20)["text"] for one in [first, *rest]] == [[str(number)] for number in range(32)]
+    assert sizes == [1, 31]
 
 
 def test_many_clients_get_their_own_answers_from_a_server_that_batches(tmp_path):

@@ -2,6 +2,7 @@ import shutil
 import socket
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 from tiny_models import half_plus_two
@@ -75,12 +76,13 @@ class Load(threading.Thread):
         self.client.close()
 
 
-def test_versions_change_under_requests_without_a_failure(tmp_path):
+@pytest.mark.parametrize("settings", [FAST, replace(FAST, enable_batching=True)], ids=["single", "batching"])
+def test_versions_change_under_requests_without_a_failure(tmp_path, settings):
     """New ones, a broken one, one that goes away: each request gets an answer, of a version that was good."""
     base = tmp_path / "half"
     base.mkdir()
     half_plus_two(base / "1", offset=1.0)
-    with Server({"half": base}, grpc_port=0, rest_port=0, settings=FAST) as server:
+    with Server({"half": base}, grpc_port=0, rest_port=0, settings=settings) as server:
         rest = RestClient(server.rest_url, model="half")
         loads = [
             Load(RestClient(server.rest_url, model="half")),

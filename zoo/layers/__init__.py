@@ -21,6 +21,7 @@ from zoo.layers.cells import (
     LSTMGates,
     LSTMState,
     RNNCell,
+    climb,
     make_cell,
 )
 from zoo.layers.embedding import OneHot, TiedEmbedding
@@ -35,17 +36,20 @@ from zoo.layers.frames import (
 from zoo.layers.masks import adjacency_mask, causal_mask, frame_mask, padding_mask
 from zoo.layers.multi_head import KeysValues, MultiHeadAttention, masked_relu
 from zoo.layers.nodes import AdjacencyBias
+from zoo.layers.pooling import AttentionPooling, Pooling
 from zoo.layers.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
 from zoo.layers.readout import MaxoutReadout
 from zoo.layers.recurrent import Recurrent, RecurrentStack
 from zoo.layers.scan import scan
-from zoo.layers.transformer import DecoderBlock, EncoderBlock, FeedForward
+from zoo.layers.transformer import CausalBlock, DecoderBlock, EncoderBlock, FeedForward
 
 __all__ = [
     "MFCC",
     "AdditiveAttention",
     "AdjacencyBias",
     "Attention",
+    "AttentionPooling",
+    "CausalBlock",
     "Cell",
     "DecoderBlock",
     "DotAttention",
@@ -65,6 +69,7 @@ __all__ = [
     "MaxoutReadout",
     "MultiHeadAttention",
     "OneHot",
+    "Pooling",
     "RNNCell",
     "Recurrent",
     "RecurrentStack",
@@ -74,6 +79,7 @@ __all__ = [
     "TiedEmbedding",
     "adjacency_mask",
     "causal_mask",
+    "climb",
     "frame_mask",
     "frame_statistics",
     "make_cell",

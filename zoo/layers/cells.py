@@ -14,6 +14,7 @@ __all__ = [
     "LSTMGates",
     "LSTMState",
     "RNNCell",
+    "climb",
     "make_cell",
 ]
 
@@ -197,3 +198,20 @@ def make_cell(kind: str, units: int, **kwargs) -> Cell:
     if kind not in CELLS:
         raise ValueError(f"cell must be one of {', '.join(CELLS)}, got {kind!r}.")
     return CELLS[kind](units, **kwargs)
+
+
+def climb(cells, projected, states):
+    """One step up through cells that stand one above the other.
+
+    Args:
+        cells: from below.
+        projected: (..., G * D) the lowest one's product with its input.
+        states: of each cell, before the step, leaves (..., D).
+
+    Returns:
+        The states after it.
+    """
+    moved: list[Any] = []
+    for cell, state in zip(cells, states, strict=True):
+        moved.append(cell(projected if not moved else cell.project(moved[-1].hidden), state))
+    return tuple(moved)

@@ -120,17 +120,45 @@ class MultiHeadAttention(keras.layers.Layer):
 
     def alignment(self, query, keys, mask, turn=None):
         """How each head spreads the attention of queries (..., Q, D): (..., H, Q, S)."""
-        query = self._split(self.query_projection(query)) * (self.width // self.heads) ** -0.5
-        query = turn(query) if turn else query
-        scores = ops.matmul(query, ops.swapaxes(keys, -1, -2))
+        scores = ops.matmul(self._queries(query, turn), ops.swapaxes(keys, -1, -2))
         return NORMALIZATIONS[self.normalization](scores, mask[..., None, :, :])
 
     def call(self, query, memory, mask, turn=None, training=False):
         keys, values = memory
         weights = self.alignment(query, keys, mask, turn)
-        read = ops.matmul(self.weights_dropout(weights, training=training), values)
-        read = ops.swapaxes(read, -3, -2)
-        return self.output_projection(ops.reshape(read, (*ops.shape(read)[:-2], self.width)))
+        return self._join(ops.matmul(self.weights_dropout(weights, training=training), values))
+
+    def step(self, query, own: KeysValues, own_mask, shared: KeysValues, shared_mask, turn=None):
+        """One position of K hypotheses, each of which looks at what is its own and at what all of them share.
+
+        The scores of both go through one normalisation, as if the shared memory stood before each hypothesis'
+        own; but it is not copied for them: they are K queries to it.
+
+        Args:
+            query: (B, K, D) float.
+            own: leaves (B, K, H, L, D / H).
+            own_mask: (L,) bool, True where attention may look.
+            shared: leaves (B, H, P, D / H).
+            shared_mask: (B, P) bool, True where attention may look.
+            turn: applied to queries (B, K, H, 1, D / H), such as rotary positions.
+
+        Returns:
+            (B, K, D).
+        """
+        query = self._queries(query[:, :, None], turn)
+        scores_shared = _alone(ops.matmul(_side_by_side(query), ops.swapaxes(shared.keys, -1, -2)))
+        scores_own = ops.matmul(query, ops.swapaxes(own.keys, -1, -2))
+        batch, width = ops.shape(query)[:2]
+        may_look = (
+            ops.logical_and(shared_mask[:, None, None, None], ops.ones((width, 1, 1, 1), "bool")),
+            ops.broadcast_to(own_mask, (batch, width, 1, 1, ops.shape(own_mask)[0])),
+        )
+        weights = NORMALIZATIONS[self.normalization](
+            ops.concatenate([scores_shared, scores_own], axis=-1), ops.concatenate(may_look, axis=-1)
+        )
+        count = ops.shape(shared.keys)[-2]
+        read = _alone(ops.matmul(_side_by_side(weights[..., :count]), shared.values))
+        return self._join(read + ops.matmul(weights[..., count:], own.values))[:, :, 0]
 
     def compute_mask(self, query, previous_mask):
         """None: masks are given, not handed on."""
@@ -140,7 +168,27 @@ class MultiHeadAttention(keras.layers.Layer):
         own = ("width", "heads", "normalization", "dropout")
         return {**super().get_config(), **{name: getattr(self, name) for name in own}}
 
+    def _queries(self, vectors, turn):
+        """(..., T, D) to (..., H, T, D / H), scaled and turned."""
+        query = self._split(self.query_projection(vectors)) * (self.width // self.heads) ** -0.5
+        return turn(query) if turn else query
+
     def _split(self, vectors):
         """(..., T, D) to (..., H, T, D / H)."""
         heads = (*ops.shape(vectors)[:-1], self.heads, self.width // self.heads)
         return ops.swapaxes(ops.reshape(vectors, heads), -3, -2)
+
+    def _join(self, read):
+        """(..., H, T, D / H) to (..., T, D)."""
+        read = ops.swapaxes(read, -3, -2)
+        return self.output_projection(ops.reshape(read, (*ops.shape(read)[:-2], self.width)))
+
+
+def _side_by_side(hypotheses):
+    """One position of each of K hypotheses, (B, K, H, 1, N), as K positions of one: (B, H, K, N)."""
+    return ops.swapaxes(hypotheses[..., 0, :], 1, 2)
+
+
+def _alone(positions):
+    """K positions of one, (B, H, K, N), as one position of each of K hypotheses: (B, K, H, 1, N)."""
+    return ops.swapaxes(positions, 1, 2)[..., None, :]

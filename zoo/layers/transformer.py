@@ -5,7 +5,7 @@ from keras import ops
 
 from zoo.layers.multi_head import KeysValues, MultiHeadAttention
 
-__all__ = ["ACTIVATIONS", "NORMS", "DecoderBlock", "EncoderBlock", "FeedForward"]
+__all__ = ["ACTIVATIONS", "NORMS", "CausalBlock", "DecoderBlock", "EncoderBlock", "FeedForward"]
 
 ACTIVATIONS = ("relu", "gelu", "glu")
 NORMS = ("pre", "post")
@@ -183,6 +183,67 @@ class EncoderBlock(_Block):
 
 
 @keras.saving.register_keras_serializable("zoo")
+class CausalBlock(_Block):
+    """A block of a Transformer that has a decoder alone, Liu et al. (2018), Radford et al. (2018).
+
+    Self-attention to what came before, feed-forward. `step` does for one position of K hypotheses, which go
+    on from one prompt, what the call does for all positions of one sequence.
+
+    Args:
+        width, heads, units, activation, norm, normalization, dropout: see `EncoderBlock`.
+
+    Call arguments:
+        inputs: (B, T, D) float.
+        mask: (B, T, T) bool, True where a position may look at another.
+        turn: applied to queries and keys, such as rotary positions.
+
+    Returns:
+        (B, T, D), and the keys and values of all positions, leaves (B, H, T, D / H).
+    """
+
+    sublayers = ("self_attention",)
+
+    def build(self, inputs_shape=None, mask_shape=None) -> None:
+        self.build_for(self.width)
+
+    def call(self, inputs, mask, turn=None, training=False):
+        attention = self.attentions["self_attention"]
+        memories = []
+
+        def look_back(x):
+            memories.append(attention.project(x, turn))
+            return attention(x, memories[-1], mask, turn=turn, training=training)
+
+        x = self.residual("self_attention", inputs, look_back, training)
+        x = self.residual("feed_forward", x, lambda x: self.feed_forward(x, training=training), training)
+        return x, memories[-1]
+
+    def step(self, inputs, index, cache: KeysValues, prompt: KeysValues, prompt_mask, turn=None):
+        """One position of K hypotheses.
+
+        Args:
+            inputs: (B, K, D) float.
+            index: () int, how many positions after the prompt came before.
+            cache: leaves (B, K, H, L, D / H), keys and values of those.
+            prompt: leaves (B, H, P, D / H), keys and values of the prompt, as the call gave them.
+            prompt_mask: (B, P) bool, True where the prompt has a token.
+            turn: applied to queries and keys (B, K, H, 1, D / H), such as rotary positions.
+
+        Returns:
+            (B, K, D), and the cache with this position in it.
+        """
+        attention = self.attentions["self_attention"]
+        caches = []
+
+        def look_back(x):
+            caches.append(_remember(cache, attention.project(x[:, :, None, :], turn), index))
+            return attention.step(x, caches[-1], _until(cache, index), prompt, prompt_mask, turn)
+
+        x = self.residual("self_attention", inputs, look_back, False)
+        return self.residual("feed_forward", x, self.feed_forward, False), caches[-1]
+
+
+@keras.saving.register_keras_serializable("zoo")
 class DecoderBlock(_Block):
     """A block of the Transformer's decoder, Vaswani et al. (2017), section 3.1.
 
@@ -241,15 +302,12 @@ class DecoderBlock(_Block):
             (B, K, D), and the cache with this position in it.
         """
         attention = self.attentions["self_attention"]
-        positions = ops.arange(ops.shape(cache.keys)[-2])
-        here, past = (positions == index)[:, None], (positions <= index)[None, :]
         caches = []
 
         def look_back(x):
             x = x[:, :, None, :]
-            new = attention.project(x, turn)
-            caches.append(KeysValues(*(ops.where(here, n, c) for n, c in zip(new, cache, strict=True))))
-            return attention(x, caches[-1], past, turn=turn)[:, :, 0]
+            caches.append(_remember(cache, attention.project(x, turn), index))
+            return attention(x, caches[-1], _until(cache, index)[None], turn=turn)[:, :, 0]
 
         x = self.residual("self_attention", inputs, look_back, False)
         return self._read(x, memory, memory_mask, False), caches[-1]
@@ -274,3 +332,14 @@ class DecoderBlock(_Block):
 
         x = self.residual("cross_attention", x, look, training)
         return self.residual("feed_forward", x, lambda x: self.feed_forward(x, training=training), training)
+
+
+def _remember(cache: KeysValues, new: KeysValues, index) -> KeysValues:
+    """A cache (..., L, D / H) with what is new (..., 1, D / H) at a position."""
+    here = (ops.arange(ops.shape(cache.keys)[-2]) == index)[:, None]
+    return KeysValues(*(ops.where(here, n, c) for n, c in zip(new, cache, strict=True)))
+
+
+def _until(cache: KeysValues, index):
+    """The positions of a cache that are filled once that one is, (L,) bool."""
+    return ops.arange(ops.shape(cache.keys)[-2]) <= index

@@ -13,6 +13,7 @@ from zoo.layers import (
     MaxoutReadout,
     RecurrentStack,
     ScaledDotAttention,
+    climb,
     make_cell,
     padding_mask,
     scan,
@@ -222,14 +223,7 @@ class RecurrentDecoder(keras.layers.Layer):
 
     def advance(self, projected, state: DecoderState, memory: RecurrentMemory) -> DecoderState:
         """One step: the first layer's product with the token (B, K, G * units), and the state before it."""
-        return DecoderState(self.climb(projected, state.cells), ())
-
-    def climb(self, projected, states):
-        """Up through the layers: the first one's product (B, K, G * units), all states to the next states."""
-        moved: list[Any] = []
-        for cell, state in zip(self.cells, states, strict=True):
-            moved.append(cell(projected if not moved else cell.project(moved[-1].hidden), state))
-        return tuple(moved)
+        return DecoderState(climb(self.cells, projected, state.cells), ())
 
     def features(self, embedded, state: DecoderState):
         """What the logits are read off, (B, T, D)."""
@@ -312,7 +306,9 @@ class BahdanauDecoder(_AttentiveDecoder):
 
     def advance(self, projected, state: DecoderState, memory: RecurrentMemory) -> DecoderState:
         context = self.attention(state.cells[-1].hidden, memory.keys, memory.values, memory.mask)
-        return DecoderState(self.climb(projected + self.context_projection(context), state.cells), context)
+        return DecoderState(
+            climb(self.cells, projected + self.context_projection(context), state.cells), context
+        )
 
     def features(self, embedded, state: DecoderState):
         return ops.concatenate([state.cells[-1].hidden, embedded, state.read], axis=-1)
@@ -373,7 +369,7 @@ class LuongDecoder(_AttentiveDecoder):
         return self.units
 
     def advance(self, projected, state: DecoderState, memory: RecurrentMemory) -> DecoderState:
-        cells = self.climb(projected + self.feeding(state.read), state.cells)
+        cells = climb(self.cells, projected + self.feeding(state.read), state.cells)
         context = self.attention(cells[-1].hidden, memory.keys, memory.values, memory.mask)
         return DecoderState(cells, self.combination(ops.concatenate([context, cells[-1].hidden], axis=-1)))
 

@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from zoo.layers import (
+    CausalBlock,
     DecoderBlock,
     EncoderBlock,
     KeysValues,
@@ -17,9 +18,10 @@ from zoo.layers import (
     padding_mask,
 )
 from zoo.models.encoded import Encoded
+from zoo.models.prompt import Prompt, going_on
 from zoo.tokenizers.specials import PAD
 
-__all__ = ["POSITIONS", "TransformerDecoder", "TransformerEncoder"]
+__all__ = ["POSITIONS", "CausalTransformer", "TransformerDecoder", "TransformerEncoder"]
 
 POSITIONS = ("sinusoidal", "learned", "rotary", "none")
 """How a Transformer is told where a token stands."""
@@ -32,6 +34,19 @@ class TransformerMemory(NamedTuple):
     """`KeysValues` of each block's cross-attention, leaves (B, H, S, D / H)."""
     mask: Any
     """(B, 1, S) bool, True where the source has a token."""
+
+
+class PromptMemory(NamedTuple):
+    """All that a Transformer with a decoder alone may know of the prompts."""
+
+    layers: Any
+    """`KeysValues` of each block's self-attention, of all tokens but the last, leaves (B, H, P, D / H)."""
+    mask: Any
+    """(B, P) bool, True where the prompt has one of these tokens."""
+    length: Any
+    """(B,) int: the position of the last token."""
+    last: Any
+    """(B,) int: the last token; START of an empty prompt."""
 
 
 @keras.saving.register_keras_serializable("zoo")
@@ -122,6 +137,14 @@ class _Transformer(keras.layers.Layer):
             return None
         return lambda vectors: self.rotary(vectors, positions)
 
+    def caches(self, batch, width: int, max_length: int):
+        """Empty ones of `width` hypotheses, `KeysValues` of each block, leaves (B, K, H, L, D / H)."""
+        shape = (batch, width, self.heads, max_length, self.width // self.heads)
+        return tuple(
+            KeysValues(ops.zeros(shape, self.compute_dtype), ops.zeros(shape, self.compute_dtype))
+            for _ in self.blocks
+        )
+
     def get_config(self):
         own = ("vocab_size", "width", "depth", "heads", "units", "positions", "activation", "norm")
         more = ("dropout", "max_length")
@@ -198,12 +221,7 @@ class TransformerDecoder(_Transformer):
 
     def init_state(self, memory: TransformerMemory, width: int, max_length: int):
         """Empty caches of `width` hypotheses, `KeysValues` of each block, leaves (B, K, H, L, D / H)."""
-        batch = ops.shape(memory.mask)[0]
-        shape = (batch, width, self.heads, max_length, self.width // self.heads)
-        return tuple(
-            KeysValues(ops.zeros(shape, self.compute_dtype), ops.zeros(shape, self.compute_dtype))
-            for _ in self.blocks
-        )
+        return self.caches(ops.shape(memory.mask)[0], width, max_length)
 
     def step(self, token_ids, index, state, memory: TransformerMemory):
         """One token further, see `zoo.decoders.Seq2SeqModel`."""
@@ -231,3 +249,62 @@ class TransformerDecoder(_Transformer):
         length = ops.shape(target_ids)[1]
         positions = ops.arange(length)
         return self.embed(target_ids, positions, training), causal_mask(length), self.turn(positions)
+
+
+@keras.saving.register_keras_serializable("zoo")
+class CausalTransformer(_Transformer):
+    """A Transformer with a decoder alone, which goes on from a prompt; its embedding also gives the logits.
+
+    START stands at position 0, the tokens of a prompt of n follow, and the token at index t of the target
+    stands at n + t, so that prompt and target are one text, wherever it is parted.
+
+    Args:
+        vocab_size, width, depth, heads, units, positions, activation, norm, dropout, max_length: see
+            `TransformerEncoder`.
+
+    Call arguments:
+        target_ids: (B, T) int, beginning with START, which stands for the last token of the prompt.
+        prompt: what `zoo.models.read_prompt` gave.
+
+    Returns:
+        (B, T, V) logits of the token after each target id.
+    """
+
+    Block = CausalBlock
+
+    def memory(self, prompt: Prompt) -> PromptMemory:
+        """What the steps will know of the prompts: each block's keys and values, made once."""
+        _, layers = self._read(prompt.context, prompt.mask, prompt.positions)
+        return PromptMemory(layers, prompt.mask, prompt.length, prompt.last)
+
+    def init_state(self, memory: PromptMemory, width: int, max_length: int):
+        """Empty caches of `width` hypotheses, `KeysValues` of each block, leaves (B, K, H, L, D / H)."""
+        return self.caches(ops.shape(memory.mask)[0], width, max_length)
+
+    def step(self, token_ids, index, state, memory: PromptMemory):
+        """One token further, see `zoo.decoders.Seq2SeqModel`; the positions are each prompt's own."""
+        positions = memory.length[:, None] + index
+        x = self.embed(going_on(memory.last, token_ids, index), positions)
+        turn = self.turn(positions[:, :, None, None])
+        caches = []
+        for block, cache, layer in zip(self.blocks, state, memory.layers, strict=True):
+            x, cache = block.step(x, index, cache, layer, memory.mask, turn=turn)
+            caches.append(cache)
+        return self.embedding.logits(self.last_norm(x)), tuple(caches)
+
+    def call(self, target_ids, prompt: Prompt, training=False):
+        ids, mask = prompt.followed_by(target_ids)
+        after = prompt.length[:, None] + ops.arange(ops.shape(target_ids)[1])
+        positions = ops.concatenate([prompt.positions, after], axis=1)
+        x, _ = self._read(ids, mask, positions, training)
+        return self.embedding.logits(self.last_norm(x[:, ops.shape(prompt.context)[1] :]))
+
+    def _read(self, ids, mask, positions, training=False):
+        """Ids, which of them are there, and where, each (B, T), to vectors (B, T, D), keys and values."""
+        x, layers = self.embed(ids, positions, training), []
+        turn = self.turn(positions[:, None])
+        may_look = ops.logical_and(causal_mask(ops.shape(ids)[1]), mask[:, None, :])
+        for block in self.blocks:
+            x, layer = block(x, may_look, turn=turn, training=training)
+            layers.append(layer)
+        return x, tuple(layers)

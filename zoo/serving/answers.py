@@ -8,11 +8,13 @@ from typing import Any, NamedTuple, TypeVar
 
 __all__ = [
     "Alignment",
+    "Classified",
     "Client",
     "Hypothesis",
     "Scored",
     "ServingError",
     "Signature",
+    "Tagged",
     "TensorInfo",
     "VersionStatus",
 ]
@@ -76,6 +78,25 @@ class Alignment(NamedTuple):
     source_tokens: list[str]
     target_tokens: list[str]
     weights: list[list[float]]
+
+
+class Tagged(NamedTuple):
+    """The tokens of a text, each with its label and with the label's probability."""
+
+    tokens: list[str]
+    labels: list[str]
+    scores: list[float]
+
+
+class Classified(NamedTuple):
+    """A text's label, its probability, and those of all labels, in the order of its labels.txt.
+
+    Of an empty or blank text there is nothing to say: its label is empty, and all probabilities are 0.
+    """
+
+    label: str
+    score: float
+    probabilities: list[float]
 
 
 class VersionStatus(NamedTuple):
@@ -179,6 +200,25 @@ class Client(ABC):
             )
             for source, target, alignment in rows
         ]
+
+    def tag(self, texts: Sequence[str | bytes]) -> list[Tagged]:
+        """A label for every token of each text."""
+        out = self.predict({"text": texts}, signature="tag")
+        rows = zip(out["tokens"], out["labels"], out["scores"], strict=True)
+        return [
+            Tagged(tokens[: _filled(tokens)], labels[: _filled(tokens)], scores[: _filled(tokens)])
+            for tokens, labels, scores in rows
+        ]
+
+    def classify(self, texts: Sequence[str | bytes]) -> list[Classified]:
+        """A label for each text."""
+        out = self.predict({"text": texts}, signature="classify")
+        rows = zip(out["label"], out["score"], out["probabilities"], strict=True)
+        return [Classified(*row) for row in rows]
+
+    def regress(self, texts: Sequence[str | bytes]) -> list[float]:
+        """A number for each text."""
+        return self.predict({"text": texts}, signature="regress")["value"]
 
     def is_available(self) -> bool:
         """Whether the server can answer for the model now."""

@@ -65,7 +65,7 @@ class _Queue:
 
 
 class Batcher:
-    """The threads that run batches, for any number of servables.
+    """The threads that run batches, for any number of servables. Nothing runs before `start`.
 
     Args:
         parameters: the limits.
@@ -78,12 +78,17 @@ class Batcher:
         self._waiting: deque[_Queue] = deque()
         self._changed = threading.Condition()
         self._closed = False
+        self._threads: list[threading.Thread] = []
+
+    def start(self) -> "Batcher":
+        """Start the threads."""
         self._threads = [
             threading.Thread(target=self._work, name=f"zoo-serving-batch-{number}", daemon=True)
-            for number in range(parameters.num_batch_threads)
+            for number in range(self._parameters.num_batch_threads)
         ]
         for thread in self._threads:
             thread.start()
+        return self
 
     def wrap(self, servable: Servable) -> "BatchedServable":
         """A servable that runs its requests in batches."""

@@ -11,11 +11,13 @@ only when one is made.
 
 from zoo.serving.answers import (
     Alignment,
+    Classified,
     Client,
     Hypothesis,
     Scored,
     ServingError,
     Signature,
+    Tagged,
     TensorInfo,
     VersionStatus,
 )
@@ -24,6 +26,7 @@ from zoo.serving.rest_client import RestClient
 
 __all__ = [
     "Alignment",
+    "Classified",
     "Client",
     "GrpcClient",
     "Hypothesis",
@@ -31,6 +34,7 @@ __all__ = [
     "Scored",
     "ServingError",
     "Signature",
+    "Tagged",
     "TensorInfo",
     "VersionStatus",
 ]

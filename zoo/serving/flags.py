@@ -13,7 +13,7 @@ from zoo.serving.settings import Flags
 
 __all__ = ["BadValueError", "CommandLine", "read", "usage"]
 
-WITHOUT_EFFECT: Mapping[str, str] = {
+_WITHOUT_EFFECT: Mapping[str, str] = {
     "enable_per_model_batching_parameters": "bool",
     "enable_profiler": "bool",
     "enable_serialization_as_tensor_content": "bool",
@@ -24,15 +24,18 @@ WITHOUT_EFFECT: Mapping[str, str] = {
     "num_tflite_interpreters_per_pool": "int32",
     "num_unload_threads": "int32",
     "per_process_gpu_memory_fraction": "float",
+    "num_tflite_pools": "int32",
     "remove_unused_fields_from_bundle_metagraph": "bool",
+    "skip_initialize_tpu": "bool",
     "tensorflow_inter_op_parallelism": "int64",
     "tensorflow_intra_op_parallelism": "int64",
     "tensorflow_session_config_file": "string",
     "tensorflow_session_parallelism": "int64",
+    "thread_pool_factory_config_file": "string",
 }
 """Flags of TensorFlow Serving that change no answer; they are read here, and that is all."""
 
-REFUSED: Mapping[str, str] = {"ssl_config_file": "string", "use_alts_credentials": "bool"}
+_REFUSED: Mapping[str, str] = {"ssl_config_file": "string", "use_alts_credentials": "bool"}
 """Flags that must not be passed over: who asks for encryption must not be served without."""
 
 
@@ -66,14 +69,14 @@ def read(arguments: Sequence[str]) -> CommandLine:
     without_effect, unknown = [], []
     for argument in arguments:
         name, equals, text = argument.removeprefix("--").partition("=")
-        kind = kinds.get(name) or WITHOUT_EFFECT.get(name) or REFUSED.get(name)
+        kind = kinds.get(name) or _WITHOUT_EFFECT.get(name) or _REFUSED.get(name)
         if not argument.startswith("--") or kind is None or not (equals or kind == "bool"):
             unknown.append(argument)
             continue
         value = _value(name, kind, text if equals else "true")
         if name in kinds:
             given[name] = value
-        elif name in REFUSED and value:
+        elif name in _REFUSED and value:
             raise messages.REFUSED_FLAG(flag=name)
         else:
             without_effect.append(name)

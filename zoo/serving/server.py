@@ -32,6 +32,8 @@ from zoo.serving.settings import Settings
 __all__ = ["Server"]
 
 _log = logging.getLogger(__name__)
+_WAITERS = 64
+"""The least threads of an interface with batching: most wait for their batch, and only many fill one."""
 
 
 class Server:
@@ -100,6 +102,8 @@ class Server:
         """
         if self._rest:
             self._rest.hold()
+        if self._batcher:
+            self._batcher.start()
         try:
             self.servables.poll()
             for name, reason in self.servables.unavailable().items():
@@ -156,7 +160,9 @@ class Server:
             if self._settings.enable_grpc_healthcheck_service:
                 add_health(server)
 
-        return GrpcPort(self.host, port, threads=self._settings.grpc_max_threads, register=register)
+        return GrpcPort(
+            self.host, port, threads=self._threads(self._settings.grpc_max_threads), register=register
+        )
 
     def _make_rest(self, port: int) -> RestPort:
         settings = self._settings
@@ -171,7 +177,12 @@ class Server:
             limit, cors = settings.max_body_bytes, settings.rest_api_enable_cors_support
             return application(api, pool=pool, max_body_bytes=limit, cors=cors)
 
-        return RestPort(self.host, port, threads=settings.rest_api_num_threads, application=make)
+        return RestPort(
+            self.host, port, threads=self._threads(settings.rest_api_num_threads), application=make
+        )
+
+    def _threads(self, asked: int) -> int:
+        return max(asked, _WAITERS) if self._batcher else asked
 
     def _poll(self) -> None:
         seconds = self._settings.file_system_poll_wait_seconds

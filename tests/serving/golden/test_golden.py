@@ -4,6 +4,8 @@
 case that agrees after all, or an unlisted one that does not, fails.
 """
 
+import contextlib
+import functools
 import http.client
 import json
 import re
@@ -32,14 +34,8 @@ ANSWERED = [case for case in GOLDEN["cases"] if not is_left(case)]
 LEFT = [case for case in GOLDEN["cases"] if is_left(case)]
 
 
-def by_setup(cases):
-    """Cases as parameters with the setup's own name, by whose identity pytest keeps its server running."""
-    return [
-        pytest.param(setup, case, id=case["id"])
-        for setup in GOLDEN["setups"]
-        for case in cases
-        if case["setup"] == setup
-    ]
+def parameters(cases):
+    return pytest.mark.parametrize("case", [pytest.param(case, id=case["id"]) for case in cases])
 
 
 @pytest.fixture(scope="module")
@@ -50,16 +46,26 @@ def models(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def port(models, request):
-    """The REST port of a server that was started with the flags of a setup."""
-    words = re.findall(r"--\S+", f"{GOLDEN['setups']['default']} {GOLDEN['setups'][request.param]}")
+def port_of(models):
+    """The REST port for a setup; its server is started by the first case that asks, and runs to the end."""
+    with contextlib.ExitStack() as servers:
+
+        @functools.cache
+        def start(setup):
+            return servers.enter_context(server_of(setup, models)).rest_port
+
+        yield start
+
+
+def server_of(setup, models):
+    """A server with the flags of a setup, for the models that its cases ask."""
+    words = re.findall(r"--\S+", f"{GOLDEN['setups']['default']} {GOLDEN['setups'][setup]}")
     line = read([word.replace("FOLDER", str(models)).replace("PORT", "0") for word in words])
     assert (line.without_effect, line.unknown) == ([], [])
     configs = read_file(Path(line.flags.model_config_file))
-    asked = {case["model"] for case in GOLDEN["cases"] if case["setup"] == request.param}
+    asked = {case["model"] for case in GOLDEN["cases"] if case["setup"] == setup}
     served = {name: config for name, config in configs.items() if name in asked}
-    with Server(served, grpc_port=None, rest_port=0, settings=line.flags) as server:
-        yield server.rest_port
+    return Server(served, grpc_port=None, rest_port=0, settings=line.flags)
 
 
 def what_differs(case, port):
@@ -72,29 +78,23 @@ def what_differs(case, port):
     return (found[0] if found else None), answers[0].status
 
 
-@pytest.mark.parametrize(
-    ("port", "case"),
-    by_setup([case for case in ANSWERED if case["id"] not in DIFFERENCES]),
-    indirect=["port"],
-)
-def test_the_answer_is_the_real_server_s(port, case):
-    problem, _ = what_differs(case, port)
+@parameters([case for case in ANSWERED if case["id"] not in DIFFERENCES])
+def test_the_answer_is_the_real_server_s(port_of, case):
+    problem, _ = what_differs(case, port_of(case["setup"]))
     assert problem is None
 
 
-@pytest.mark.parametrize(
-    ("port", "case"), by_setup([case for case in ANSWERED if case["id"] in DIFFERENCES]), indirect=["port"]
-)
-def test_a_listed_difference_is_still_one(port, case):
+@parameters([case for case in ANSWERED if case["id"] in DIFFERENCES])
+def test_a_listed_difference_is_still_one(port_of, case):
     """Its status agrees nevertheless, unless the list says what ours is."""
-    problem, status = what_differs(case, port)
+    problem, status = what_differs(case, port_of(case["setup"]))
     assert problem, f"take {case['id']} out of differences.json: it agrees"
     assert status == DIFFERENCES[case["id"]].get("status", case["status"])
 
 
-@pytest.mark.parametrize(("port", "case"), by_setup(LEFT), indirect=["port"])
-def test_classify_and_regress_are_left_to_the_real_server(port, case):
-    (answer,) = ask(case, port)
+@parameters(LEFT)
+def test_classify_and_regress_are_left_to_the_real_server(port_of, case):
+    (answer,) = ask(case, port_of(case["setup"]))
     assert answer.status == 501
     assert "left to TensorFlow Serving" in json.loads(answer.body)["error"]
 

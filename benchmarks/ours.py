@@ -1,0 +1,120 @@
+"""The zoo at one piece of work: `python -m benchmarks.ours WORK [--repeats N]`.
+
+Prints a line of JSON for each variant of the model, in training for each way to train it.
+"""
+
+import argparse
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from benchmarks.measure import tell, time_runs
+from benchmarks.models import VARIANTS, make
+from benchmarks.work import MODELS, WORK, Work
+from zoo.decoders import Beam, Greedy, decode
+from zoo.serving.loader import load
+from zoo.tokenizers import END
+
+__all__ = ["by_fit", "by_step", "main", "measure", "served"]
+
+PACKAGES = ("tensorflow", "keras", "numpy")
+STEPS = 4
+"""Training steps of one timed run: `fit` also has work to do for each epoch."""
+
+
+def random_ids(work: Work, length: int) -> np.ndarray:
+    """(B, length) int32 of ordinary tokens."""
+    vocab_size = MODELS[work.model].vocab_size
+    return np.random.default_rng(length).integers(4, vocab_size, (work.batch, length), dtype="int32")
+
+
+def training_batches(work: Work, steps: int) -> tf.data.Dataset:
+    """Batches as the zoo's pipeline gives them: inputs, labels, weights, of lengths not known before."""
+    source, target_ids, labels = (random_ids(work, n) for n in (work.source, work.target, work.target))
+    batch = ({"source": source, "target_ids": target_ids}, labels, np.ones(labels.shape, "float32"))
+    ids = tf.TensorSpec((None, None), tf.int32)
+    signature = ({"source": ids, "target_ids": ids}, ids, tf.TensorSpec((None, None), tf.float32))
+    batches = tf.data.Dataset.from_generator(lambda: iter([batch] * steps), output_signature=signature)
+    return batches.apply(tf.data.experimental.assert_cardinality(steps))
+
+
+def by_fit(model: keras.Model, work: Work, steps: int = STEPS) -> Callable[[], Any]:
+    """A run is so many training steps in one call of `fit`."""
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="mean_with_sample_weight")
+    model.compile(optimizer=keras.optimizers.Adam(), loss=loss)
+    batches = training_batches(work, steps)
+    return lambda: model.fit(batches, shuffle=False, verbose=0)
+
+
+def by_step(model: keras.Model, work: Work, steps: int = STEPS) -> Callable[[], Any]:
+    """A run is so many training steps of a function written for the purpose."""
+    optimizer = keras.optimizers.Adam()
+    optimizer.build(model.trainable_variables)
+    batches = training_batches(work, steps)
+
+    @tf.function(input_signature=[batches.element_spec])
+    def step(batch):
+        inputs, labels, weights = batch
+        with tf.GradientTape() as tape:
+            logits = model(inputs, training=True)
+            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+            loss = tf.reduce_sum(losses * weights) / tf.reduce_sum(weights)
+        optimizer.apply(tape.gradient(loss, model.trainable_weights), model.trainable_weights)
+        return loss
+
+    return lambda: [float(step(batch)) for batch in batches]
+
+
+def forbid_end(log_probs, token_ids, index):
+    """So that every hypothesis is as long as it may be, and every system takes the same number of steps."""
+    return tf.where(tf.range(tf.shape(log_probs)[-1]) == END, -float("inf"), log_probs)
+
+
+def served(model: keras.Model, work: Work) -> Callable[[], dict[str, np.ndarray]]:
+    """A run is one request of a batch to an exported search, ids to ids, loaded as the server does."""
+    strategy = Greedy() if work.hypotheses == 1 else Beam(width=work.hypotheses)
+
+    @tf.function(input_signature=[tf.TensorSpec((None, None), tf.int32, name="source")], autograph=False)
+    def search(source):
+        found = decode(model, source, strategy, max_length=work.target, transforms=[forbid_end])
+        return {"token_ids": found.token_ids, "scores": found.scores}
+
+    function = search.get_concrete_function()
+    exported = tf.Module()
+    exported.weights = list(function.variables)
+    with tempfile.TemporaryDirectory() as folder:
+        tf.saved_model.save(exported, folder, signatures={"serving_default": function})
+        servable = load(Path(folder))
+    signature = servable.signatures["serving_default"]
+    source = random_ids(work, work.source)
+    return lambda: servable.run(signature, {"source": source}, ["token_ids", "scores"])
+
+
+def measure(work: Work, repeats: int) -> None:
+    """Tell how fast each variant of the zoo is, the one that goals speak of first."""
+    for system in VARIANTS[work.model]:
+        model = make(work.model, system)
+        if not work.trains:
+            ways = {system: (served(model, work), 1)}
+        else:
+            ways = {system: (by_fit(model, work), STEPS), f"{system}-step": (by_step(model, work), STEPS)}
+        for name, (run, steps) in ways.items():
+            tell(name, work.name, time_runs(run, tokens=steps * work.tokens, repeats=repeats), PACKAGES)
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("work", choices=WORK)
+    parser.add_argument("--repeats", type=int, default=5, help="timed runs")
+    arguments = parser.parse_args()
+    measure(WORK[arguments.work], arguments.repeats)
+
+
+if __name__ == "__main__":
+    main()

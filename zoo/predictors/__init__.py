@@ -1,0 +1,26 @@
+"""From trained models to what an export asks of them: text in, answers out, in graph operations alone.
+
+Models that generate stand in a `Predictor`; taggers, classifiers and regressors in one of their own:
+
+    Predictor                serving_default, greedy, beam, score, align
+    TaggingPredictor         serving_default, tag
+    ClassifyingPredictor     serving_default, classify
+    RegressingPredictor      serving_default, regress
+
+All have `signatures()` and `assets()`, which is all that `zoo.export.write` knows of them.
+"""
+
+from zoo.predictor import Predictor, Signature
+from zoo.predictors.classifying import Classification, ClassifyingPredictor
+from zoo.predictors.regressing import RegressingPredictor
+from zoo.predictors.tagging import Tagging, TaggingPredictor
+
+__all__ = [
+    "Classification",
+    "ClassifyingPredictor",
+    "Predictor",
+    "RegressingPredictor",
+    "Signature",
+    "Tagging",
+    "TaggingPredictor",
+]

@@ -1,0 +1,45 @@
+"""Texts to a number for each."""
+
+import math
+from typing import Any
+
+import tensorflow as tf
+
+from zoo.predictor import Signature
+from zoo.predictors.reading import TEXT, ReadingPredictor
+from zoo.tokenizers import Tokenizer
+
+__all__ = ["RegressingPredictor"]
+
+
+class RegressingPredictor(ReadingPredictor):
+    """A trained regressor behind a tokenizer.
+
+    Args:
+        model: such as `zoo.models.SequenceRegressor`: `{"source": (B, S) int}` to numbers (B, 1).
+        source: tokenizer of the texts, of any level.
+        blank_value: the answer to empty and blank texts, of which there is nothing to say. It must be finite,
+            since JSON has no other numbers.
+        max_source_length: greatest number of source tokens, the end mark counted; what is beyond is not read.
+
+    Raises:
+        ValueError: the value for blank texts is not finite.
+    """
+
+    def __init__(
+        self, model: Any, source: Tokenizer, *, blank_value: float = 0.0, max_source_length: int = 256
+    ) -> None:
+        super().__init__(model, source, max_source_length=max_source_length)
+        if not math.isfinite(blank_value):
+            raise ValueError(f"blank_value must be a finite number, got {blank_value}.")
+        self.blank_value = blank_value
+
+    def regress(self, text: Any) -> tf.Tensor:
+        """Texts (B,) to numbers (B,) float32."""
+        sources, numbers = self.read(text)
+        return tf.where(sources.blank, self.blank_value, numbers[:, 0])
+
+    def signatures(self) -> dict[str, Signature]:
+        """`regress`: value. `serving_default`: the same."""
+        regress = Signature(lambda text: {"value": self.regress(text)}, TEXT)
+        return {"serving_default": regress, "regress": regress}
