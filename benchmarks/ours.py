@@ -37,10 +37,11 @@ def training_batches(work: Work, steps: int) -> tf.data.Dataset:
     """Batches as the zoo's pipeline gives them: inputs, labels, weights, of lengths not known before."""
     source, target_ids, labels = (random_ids(work, n) for n in (work.source, work.target, work.target))
     batch = ({"source": source, "target_ids": target_ids}, labels, np.ones(labels.shape, "float32"))
-    ids = tf.TensorSpec((None, None), tf.int32)
-    signature = ({"source": ids, "target_ids": ids}, ids, tf.TensorSpec((None, None), tf.float32))
-    batches = tf.data.Dataset.from_generator(lambda: iter([batch] * steps), output_signature=signature)
-    return batches.apply(tf.data.experimental.assert_cardinality(steps))
+
+    def forget_shapes(*batch):
+        return tf.nest.map_structure(lambda x: tf.compat.v1.placeholder_with_default(x, (None, None)), batch)
+
+    return tf.data.Dataset.from_tensors(batch).repeat(steps).map(forget_shapes).prefetch(1)
 
 
 def by_fit(model: keras.Model, work: Work, steps: int = STEPS) -> Callable[[], Any]:

@@ -173,7 +173,7 @@ class TestGates:
                     i, f, g, o = np.split(inputs[row, t] @ kernel + bias + hidden @ recurrent, 4)
                     gates = sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)
                     expected = dict(zip(expected, gates, strict=True))
-                    hidden, cell = lstm_step(inputs[row, t], hidden, cell, kernel, recurrent, bias)
+                    hidden, cell = lstm_step(inputs[row, t], (hidden, cell), kernel, bias, recurrent)
                 for name, values in {**expected, "cell": cell, "hidden": hidden}.items():
                     np.testing.assert_allclose(getattr(found, name)[row, t], values, atol=1e-5)
 

@@ -27,12 +27,13 @@ class LabelCase(NamedTuple):
     """From a dtype policy to a model; its arguments are not the defaults, dropout among them."""
     shape: tuple[int, ...]
     """What it gives for each source, `SOURCE` being five long."""
+    scale: float = 3.0
+    """Its weights are so much larger than those of a new model, for answers that differ."""
 
     def make(self, dtype="float32"):
-        """With weights larger than a new model has, so that answers differ."""
         keras.utils.set_random_seed(1)
         model = self.build(dtype)
-        model.set_weights([weight * 1.5 for weight in model.get_weights()])
+        model.set_weights([weight * self.scale for weight in model.get_weights()])
         return model
 
 
@@ -49,21 +50,21 @@ def _windowed(dtype):
     return WindowedEncoder(VOCABULARY, 6, embedding_dim=4, window=3, depth=2, dropout=0.3, dtype=dtype)
 
 
-def _tagger(encoder):
+def _tagger(encoder, **own):
     def build(dtype):
         return SequenceTagger(encoder(dtype), classes=3, dropout=0.2, dtype=dtype, name="tagger")
 
-    return LabelCase(build, (5, 3))
+    return LabelCase(build, (5, 3), **own)
 
 
-def _classifier(encoder, pooling):
+def _classifier(encoder, pooling, **own):
     def build(dtype):
         pooled = pooling(dtype=dtype)
         return SequenceClassifier(
             encoder(dtype), classes=3, pooling=pooled, dropout=0.2, dtype=dtype, name="classifier"
         )
 
-    return LabelCase(build, (3,))
+    return LabelCase(build, (3,), **own)
 
 
 def _numbers(dtype):
@@ -77,7 +78,7 @@ def _regressor(dtype):
 
 LABEL_MODELS = {
     "SequenceTagger, recurrent": _tagger(_recurrent),
-    "SequenceTagger, transformer": _tagger(_transformer),
+    "SequenceTagger, transformer": _tagger(_transformer, scale=1.5),
     "SequenceTagger, windowed": _tagger(_windowed),
     "TokenRegressor": LabelCase(_numbers, (5, 1)),
     "SequenceClassifier, last": _classifier(
@@ -88,6 +89,7 @@ LABEL_MODELS = {
     "SequenceClassifier, class token": _classifier(
         lambda dtype: ClassToken(_transformer(dtype), dtype=dtype),
         lambda dtype: Pooling("first", dtype=dtype),
+        scale=1.5,
     ),
     "SequenceRegressor": LabelCase(_regressor, (1,)),
 }

@@ -12,6 +12,7 @@ from zoo.layers import (
     AdditiveAttention,
     AdjacencyBias,
     AttentionPooling,
+    CausalBlock,
     DecoderBlock,
     DotAttention,
     EncoderBlock,
@@ -165,6 +166,14 @@ def _encoder_block(**own):
     return LayerCase(EncoderBlock, _block(**own), inputs, ("inputs",), run=_where_seen)
 
 
+def _causal_block(**own):
+    case = _encoder_block(**own)
+    return case._replace(
+        layer=CausalBlock,
+        run=lambda layer, inputs: _where_seen(lambda **inputs: layer(**inputs)[0], inputs),
+    )
+
+
 def _decoder_block(**own):
     inputs = {
         "inputs": _numbers(B, T, 4),
@@ -222,6 +231,8 @@ LAYERS = {
     "FeedForward-glu": _feed_forward("glu"),
     "EncoderBlock-post": _encoder_block(activation="gelu"),
     "EncoderBlock-pre": _encoder_block(norm="pre", activation="glu", normalization="relu"),
+    "CausalBlock-post": _causal_block(activation="gelu"),
+    "CausalBlock-pre": _causal_block(norm="pre", activation="glu", normalization="relu"),
     "DecoderBlock-post": _decoder_block(activation="gelu"),
     "DecoderBlock-pre": _decoder_block(norm="pre", activation="glu", normalization="relu"),
     "MaxoutReadout": LayerCase(MaxoutReadout, {"vocab_size": 5, "units": 3}, {"inputs": _numbers(B, T, 4)}),

@@ -38,6 +38,8 @@ class ModelCase(NamedTuple):
     target_ids: Any = TARGET
     zero_gradients: tuple[str, ...] = ()
     """Weights whose gradient is zero by theory."""
+    joins_inputs: bool = False
+    """Its first layer reads source and target in one row, so no audit can put noise at the padding of one."""
     representative: bool = False
     """It stands for its kind in the tests that take seconds a model, such as those of XLA."""
 
@@ -72,7 +74,7 @@ def _recurrent(representative=False, **own):
 
 
 def _transformer_arguments(**own):
-    return {"width": 8, "depth": 2, "heads": 2, "units": 12, "dropout": 0.3, **own}
+    return {"width": 8, "depth": 1, "heads": 2, "units": 12, "dropout": 0.3, **own}
 
 
 def _transformer(representative=False, **own):
@@ -83,12 +85,12 @@ def _transformer(representative=False, **own):
 
 def _recurrent_lm(representative=False, **own):
     arguments = {"vocab_size": SOURCE_VOCAB_SIZE, "embedding_dim": 6, "units": 7, "dropout": 0.3, **own}
-    return ModelCase(RecurrentLM, arguments, scale=2.5, representative=representative)
+    return ModelCase(RecurrentLM, arguments, scale=2.5, joins_inputs=True, representative=representative)
 
 
 def _transformer_lm(representative=False, **own):
     arguments = {"vocab_size": SOURCE_VOCAB_SIZE, **_transformer_arguments(**own)}
-    return ModelCase(TransformerLM, arguments, representative=representative)
+    return ModelCase(TransformerLM, arguments, joins_inputs=True, representative=representative)
 
 
 MODELS = {
@@ -103,10 +105,10 @@ MODELS = {
         representative=True, direction="forward", attention="luong_general", depth=2
     ),
     "lstm-luong-concat": _recurrent(attention="luong_concat"),
-    "transformer-sinusoidal": _transformer(),
+    "transformer-sinusoidal": _transformer(depth=3),
     "transformer-learned": _transformer(positions="learned", activation="gelu", norm="pre"),
     "transformer-rotary": _transformer(representative=True, positions="rotary", activation="glu", norm="pre"),
-    "transformer-no-positions": _transformer(positions="none", activation="glu", depth=1),
+    "transformer-no-positions": _transformer(positions="none", activation="glu"),
     "transformer-under-luong": ModelCase(
         Seq2Seq,
         {},
@@ -153,21 +155,25 @@ MODELS = {
     ),
     "language-model-lstm": _recurrent_lm(representative=True),
     "language-model-gru": _recurrent_lm(cell="gru", depth=2),
-    "language-model-transformer": _transformer_lm(representative=True),
+    "language-model-transformer": _transformer_lm(),
     "language-model-learned": _transformer_lm(
         positions="learned", activation="relu", norm="post", max_length=20
     ),
     "language-model-rotary": _transformer_lm(
-        representative=True, positions="rotary", activation="glu", depth=3
+        representative=True, positions="rotary", activation="glu", depth=1
     ),
     "language-model-no-positions": _transformer_lm(positions="none", heads=4),
     "ensemble": ModelCase(
         Ensemble,
         {"combination": "mean_log_probability"},
         members=(_recurrent(attention="bahdanau"), _transformer(positions="rotary")),
-        scale=1.5,
+        scale=2.0,
     ),
     "ensemble-of-language-models": ModelCase(
-        Ensemble, {}, members=(_recurrent_lm(), _transformer_lm()), representative=True
+        Ensemble,
+        {},
+        members=(_recurrent_lm(cell="gru"), _transformer_lm(depth=1)),
+        joins_inputs=True,
+        representative=True,
     ),
 }

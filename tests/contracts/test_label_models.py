@@ -77,7 +77,7 @@ def test_law_5_parity_of_one_call_and_one_source_at_a_time(case):
         alone = numbers(call(model, source[None, source != 0]))
         alone = lengthened(alone, case, SOURCE.shape[1] - (source != 0).sum())
         np.testing.assert_allclose(alone[0], whole[row], atol=1e-5)
-    assert np.abs(whole).max() > 0.05
+    assert np.abs(whole).max() > 0.3
 
 
 @each_case

@@ -12,7 +12,7 @@ from model_cases import MODELS, SOURCE_VOCAB_SIZE
 from zoo.decoders import Beam, Greedy, decode, score
 
 START = 1
-WIDTH, LENGTH = 3, 5
+WIDTH, LENGTH = 3, 4
 POLICIES = ("float32", "mixed_float16", "mixed_bfloat16")
 pytestmark = pytest.mark.filterwarnings("error::UserWarning")
 

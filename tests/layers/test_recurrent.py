@@ -1,160 +1,177 @@
 import keras
 import numpy as np
 import pytest
-from equations import additive_alignment, lstm, lstm_step
+from equations import STEPS, recurrent, recurrent_stack
 
-from zoo.layers import LSTM, AttentiveLSTM, AttentiveState, LSTMCell, LSTMState
+from zoo.layers import Recurrent, RecurrentStack
 
-UNITS, DEPTH = 4, 3
+UNITS, WIDTH = 4, 3
 random = np.random.default_rng(2)
-INPUTS = random.normal(size=(3, 6, DEPTH)).astype("float32")
+INPUTS = random.normal(size=(3, 6, WIDTH)).astype("float32")
 MASKS = {
     "full": np.ones((3, 6), bool),
     "right": np.array([[1, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0], [1, 0, 0, 0, 0, 0]], bool),
     "left": np.array([[1, 1, 1, 1, 1, 1], [0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 0, 1]], bool),
     "holes": np.array([[1, 0, 1, 0, 1, 1], [0, 1, 0, 0, 1, 0], [1, 0, 0, 0, 0, 1]], bool),
 }
+each_cell = pytest.mark.parametrize("cell", STEPS)
+each_padding = pytest.mark.parametrize("padding", MASKS)
 
 
 def with_random_weights(layer):
-    layer.set_weights([(random.normal(size=w.shape) * 0.7).astype("float32") for w in layer.weights])
+    layer.build((None, None, WIDTH))
+    layer.set_weights([random.normal(size=w.shape) * 0.7 for w in layer.weights])
     return layer
 
 
-def built_lstm(direction):
-    layer = LSTM(UNITS, direction=direction)
-    layer.build((None, None, DEPTH))
-    return with_random_weights(layer)
+def in_order_of_keras(weights):
+    kernel, bias, recurrent_kernel, *recurrent_bias = weights
+    return [kernel, recurrent_kernel, np.stack([bias, *recurrent_bias]) if recurrent_bias else bias]
 
 
-def test_cell_equals_the_equations():
-    cell = LSTMCell(UNITS)
-    cell.build((None, DEPTH))
-    with_random_weights(cell)
-    x, hidden, kept = INPUTS[:, 0], *random.normal(size=(2, 3, UNITS)).astype("float32")
-    state = cell(cell.project(x), LSTMState(hidden, kept))
-
-    expected = lstm_step(x, hidden, kept, *cell.get_weights())
-    np.testing.assert_allclose(state.hidden, expected[0], atol=1e-6)
-    np.testing.assert_allclose(state.cell, expected[1], atol=1e-6)
-
-
-def test_cell_makes_its_weights_with_the_first_projection():
-    cell = LSTMCell(UNITS)
-    state = cell(cell.project(INPUTS[:, 0]), LSTMState(np.zeros((3, UNITS)), np.zeros((3, UNITS))))
-    assert [w.shape for w in cell.weights] == [(DEPTH, 4 * UNITS), (UNITS, 4 * UNITS), (4 * UNITS,)]
-    assert state.hidden.shape == (3, UNITS)
-
-
-def test_forget_gate_begins_open():
-    cell = LSTMCell(2)
-    cell.build((None, 1))
-    np.testing.assert_array_equal(cell.bias, [0, 0, 1, 1, 0, 0, 0, 0])
-
-
+@each_cell
 @pytest.mark.parametrize("direction", ["forward", "backward"])
-@pytest.mark.parametrize("padding", MASKS)
-def test_lstm_equals_the_unpadded_run(direction, padding):
-    layer, mask = built_lstm(direction), MASKS[padding]
-    outputs, state = layer(INPUTS, mask)
-    for row, seen in enumerate(mask):
-        expected, hidden, cell = lstm(INPUTS[row, seen], *layer.get_weights(), direction == "backward")
-        np.testing.assert_allclose(outputs[row][seen], expected, atol=1e-5)
-        np.testing.assert_allclose(state.hidden[row], hidden, atol=1e-5)
-        np.testing.assert_allclose(state.cell[row], cell, atol=1e-5)
-        np.testing.assert_array_equal(outputs[row][~seen], 0)
+def test_equals_the_unpadded_run_of_the_equations(cell, direction):
+    layer = with_random_weights(Recurrent(UNITS, cell=cell, direction=direction))
+    for mask in MASKS.values():
+        outputs, state = layer(INPUTS, mask)
+        for row, seen in enumerate(mask):
+            expected, last = recurrent(cell, INPUTS[row, seen], layer.get_weights(), direction == "backward")
+            np.testing.assert_allclose(outputs[row][seen], expected, atol=1e-5)
+            np.testing.assert_array_equal(outputs[row][~seen], 0)
+            for leaf, other in zip(state, last, strict=True):
+                np.testing.assert_allclose(leaf[row], other, atol=1e-5)
 
 
-@pytest.mark.parametrize("padding", MASKS)
-def test_both_directions_equal_those_of_keras(padding):
-    forward, backward, mask = built_lstm("forward"), built_lstm("backward"), MASKS[padding]
+THEIRS = {"rnn": keras.layers.SimpleRNN, "gru": keras.layers.GRU, "lstm": keras.layers.LSTM}
+
+
+@each_cell
+def test_both_directions_equal_those_of_keras(cell):
+    forward = with_random_weights(Recurrent(UNITS, cell=cell))
+    backward = with_random_weights(Recurrent(UNITS, cell=cell, direction="backward"))
     theirs = keras.layers.Bidirectional(
-        keras.layers.LSTM(UNITS, return_sequences=True, return_state=True), merge_mode=None
+        THEIRS[cell](UNITS, return_sequences=True, return_state=True), merge_mode=None
     )
-    theirs.build((None, None, DEPTH))
-    theirs.set_weights(forward.get_weights() + backward.get_weights())
+    theirs.build((None, None, WIDTH))
+    theirs.set_weights(in_order_of_keras(forward.get_weights()) + in_order_of_keras(backward.get_weights()))
+    for mask in MASKS.values():
+        to_right, to_left, *states = theirs(INPUTS, mask=mask)
+        half = len(states) // 2
+        for layer, outputs, state in (
+            (forward, to_right, states[:half]),
+            (backward, to_left, states[half:]),
+        ):
+            ours, our_state = layer(INPUTS, mask)
+            np.testing.assert_allclose(ours[mask], np.asarray(outputs)[mask], atol=1e-5)
+            for leaf, other in zip(our_state, state, strict=True):
+                np.testing.assert_allclose(leaf, other, atol=1e-5)
 
-    to_right, to_left, *states = theirs(INPUTS, mask=mask)
-    for layer, outputs, state in ((forward, to_right, states[:2]), (backward, to_left, states[2:])):
-        ours, our_state = layer(INPUTS, mask)
-        np.testing.assert_allclose(ours[mask], np.asarray(outputs)[mask], atol=1e-5)
-        np.testing.assert_allclose(our_state.hidden, state[0], atol=1e-5)
-        np.testing.assert_allclose(our_state.cell, state[1], atol=1e-5)
+
+@each_padding
+def test_states_after_each_position(padding):
+    """Padding carries the state through; where there are tokens, its hidden part is the output."""
+    layer, mask = with_random_weights(Recurrent(UNITS)), MASKS[padding]
+    states, (outputs, last) = layer.states(INPUTS, mask), layer(INPUTS, mask)
+    np.testing.assert_array_equal(np.asarray(states.hidden)[mask], np.asarray(outputs)[mask])
+    for leaf, final in zip(states, last, strict=True):
+        np.testing.assert_array_equal(leaf[:, -1], final)
+        before = np.concatenate([np.zeros((3, 1, UNITS)), leaf[:, :-1]], axis=1)
+        np.testing.assert_array_equal(np.asarray(leaf)[~mask], before[~mask])
 
 
-def test_a_row_without_tokens_has_zero_states():
-    outputs, state = built_lstm("forward")(INPUTS, np.zeros((3, 6), bool))
+@each_cell
+def test_a_row_without_tokens_has_zero_states(cell):
+    outputs, state = with_random_weights(Recurrent(UNITS, cell=cell))(INPUTS, np.zeros((3, 6), bool))
     assert not np.any(outputs)
-    assert not np.any(state.hidden)
-    assert not np.any(state.cell)
+    assert not any(np.any(leaf) for leaf in state)
 
 
 def test_a_mask_cannot_be_forgotten():
-    with pytest.raises(TypeError, match="mask"):
-        LSTM(3)(INPUTS)
+    for layer in (Recurrent(3), RecurrentStack(3)):
+        with pytest.raises(TypeError, match="mask"):
+            layer(INPUTS)
 
 
 def test_outputs_carry_the_mask_of_the_inputs():
-    embedding = keras.layers.Embedding(5, DEPTH, mask_zero=True)
-    embedded = embedding(np.array([[3, 4, 0]]))
-    outputs, state = LSTM(3)(embedded, mask=embedded._keras_mask)
+    embedded = keras.layers.Embedding(5, WIDTH, mask_zero=True)(np.array([[3, 4, 0]]))
+    outputs, state = Recurrent(3)(embedded, mask=embedded._keras_mask)
     np.testing.assert_array_equal(outputs._keras_mask, [[True, True, False]])
     assert getattr(state.hidden, "_keras_mask", None) is None
+    outputs, finals = RecurrentStack(3, depth=2)(embedded, mask=embedded._keras_mask)
+    np.testing.assert_array_equal(outputs._keras_mask, [[True, True, False]])
+    assert getattr(finals, "_keras_mask", None) is None
 
 
-def test_unknown_direction():
-    with pytest.raises(ValueError, match=r"forward, backward, got 'sideways'"):
-        LSTM(3, direction="sideways")
+def test_unknown_names():
+    with pytest.raises(ValueError, match=r"direction must be one of forward, backward, got 'sideways'"):
+        Recurrent(3, direction="sideways")
+    with pytest.raises(ValueError, match=r"forward, backward, bidirectional, got 'sideways'"):
+        RecurrentStack(3, direction="sideways")
+    for layer in (Recurrent, RecurrentStack):
+        with pytest.raises(ValueError, match=r"cell must be one of rnn, gru, lstm, got 'esn'"):
+            layer(3, cell="esn")
 
 
-@pytest.fixture(scope="module")
-def decoder():
-    layer = AttentiveLSTM(UNITS, 5)
-    layer.build((None, None, DEPTH), None, (None, None, 5), (None, None, 2))
-    return with_random_weights(layer)
+STACKS = {
+    "one layer": {"cell": "rnn"},
+    "one layer, bidirectional": {"cell": "lstm", "direction": "bidirectional"},
+    "residual has no effect on one layer": {"cell": "gru", "residual": True},
+    "deep": {"cell": "rnn", "depth": 3, "direction": "backward"},
+    "deep, bidirectional": {"cell": "gru", "depth": 2, "direction": "bidirectional"},
+    "residual": {"cell": "lstm", "depth": 3, "residual": True},
+    "layer norm": {"cell": "gru", "depth": 2, "layer_norm": True},
+    "all": {
+        "cell": "lstm",
+        "depth": 3,
+        "direction": "bidirectional",
+        "residual": True,
+        "layer_norm": True,
+        "dropout": 0.5,
+    },
+}
 
 
-def test_attentive_lstm_equals_the_equations(decoder):
-    values = random.normal(size=(2, 4, 2)).astype("float32")
-    mask = np.array([[1, 1, 1, 1], [1, 1, 0, 0]], bool)
-    inputs = INPUTS[:2, :3]
-    start = AttentiveState(*(random.normal(size=(2, 1, n)).astype("float32") for n in (UNITS, UNITS, 2)))
-    keys = decoder.attention.project_keys(values)
-    states = decoder(inputs, start, keys, values, mask)
-    alignment = decoder.alignment(states, start, keys, mask)
-
-    attention, cell = decoder.attention, decoder.cell
-    both = np.concatenate([cell.kernel.numpy(), decoder.context_projection.kernel.numpy()])  # W on [y; c]
-    for b in range(2):
-        hidden, kept = start.hidden[b, 0], start.cell[b, 0]
-        for t in range(3):
-            weights = np.zeros(4)
-            weights[mask[b]] = additive_alignment(
-                hidden,
-                values[b, mask[b]],
-                attention.query_projection.kernel.numpy(),
-                attention.key_projection.kernel.numpy(),
-                attention.score_vector.numpy()[:, 0],
+@pytest.mark.parametrize("arguments", STACKS.values(), ids=STACKS.keys())
+def test_stack_equals_the_equations(arguments):
+    stack = with_random_weights(RecurrentStack(UNITS, **arguments))
+    layers = [
+        [(layer.get_weights(), layer.direction == "backward") for layer in directions]
+        for directions in stack.layers
+    ]
+    norms = [norm.get_weights() for norm in stack.norms]
+    for mask in MASKS.values():
+        outputs, finals = stack(INPUTS, mask)
+        for row, seen in enumerate(mask):
+            expected, last = recurrent_stack(
+                arguments["cell"], INPUTS[row, seen], layers, norms, arguments.get("residual", False)
             )
-            context = weights @ values[b]
-            x = np.concatenate([inputs[b, t], context])
-            hidden, kept = lstm_step(x, hidden, kept, both, cell.recurrent_kernel.numpy(), cell.bias.numpy())
-            np.testing.assert_allclose(alignment[b, t], weights, atol=1e-5)
-            np.testing.assert_allclose(states.context[b, t], context, atol=1e-5)
-            np.testing.assert_allclose(states.hidden[b, t], hidden, atol=1e-5)
-            np.testing.assert_allclose(states.cell[b, t], kept, atol=1e-5)
+            np.testing.assert_allclose(outputs[row][seen], expected, atol=1e-5)
+            np.testing.assert_array_equal(outputs[row][~seen], 0)
+            np.testing.assert_allclose(finals[row], last, atol=1e-5)
+    assert stack.width == outputs.shape[-1]
 
 
-def test_hypotheses_are_queries_to_one_memory(decoder):
-    """A step of 3 hypotheses equals 3 steps of 1."""
-    values = random.normal(size=(2, 4, 2)).astype("float32")
-    mask = np.array([[1, 1, 1, 1], [1, 1, 0, 0]], bool)
-    keys = decoder.attention.project_keys(values)
-    projected = random.normal(size=(2, 3, 4 * UNITS)).astype("float32")
-    state = AttentiveState(*(random.normal(size=(2, 3, n)).astype("float32") for n in (UNITS, UNITS, 2)))
-    together = decoder.step(projected, state, keys, values, mask)
-    for k in range(3):
-        one = AttentiveState(*(leaf[:, k : k + 1] for leaf in state))
-        alone = decoder.step(projected[:, k : k + 1], one, keys, values, mask)
-        for leaf, other in zip(together, alone, strict=True):
-            np.testing.assert_allclose(leaf[:, k], other[:, 0], atol=1e-6)
+def test_stack_equals_one_of_keras():
+    stack = with_random_weights(RecurrentStack(UNITS, cell="gru", depth=2, direction="bidirectional"))
+    theirs = []
+    for pair in stack.layers:
+        layer = keras.layers.Bidirectional(keras.layers.GRU(UNITS, return_sequences=True))
+        layer.build((None, None, 2 * UNITS if theirs else WIDTH))
+        layer.set_weights([w for one in pair for w in in_order_of_keras(one.get_weights())])
+        theirs.append(layer)
+    for mask in MASKS.values():
+        expected = INPUTS
+        for layer in theirs:
+            expected = layer(expected, mask=mask)
+        np.testing.assert_allclose(stack(INPUTS, mask)[0][mask], np.asarray(expected)[mask], atol=1e-5)
+
+
+def test_dropout_is_between_layers_and_in_training_alone():
+    mask = MASKS["right"]
+    one = with_random_weights(RecurrentStack(UNITS, dropout=0.9))
+    np.testing.assert_array_equal(one(INPUTS, mask, training=True)[0], one(INPUTS, mask)[0])
+    two = with_random_weights(RecurrentStack(UNITS, depth=2, dropout=0.9))
+    (trained, trained_finals), (outputs, finals) = two(INPUTS, mask, training=True), two(INPUTS, mask)
+    assert np.abs(trained - outputs).max() > 0.01
+    np.testing.assert_array_equal(trained_finals[:, :UNITS], finals[:, :UNITS])

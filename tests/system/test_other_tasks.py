@@ -19,7 +19,6 @@ from zoo.serving.client import GrpcClient, RestClient
 from zoo.serving.engines import serve
 from zoo.tokenizers import Characters
 from zoo.tokenizers.sequences import read_sources
-from zoo.verify import verify
 
 SOURCE = Characters("abcdefgh()0123456789")
 LENGTH = 16
@@ -137,10 +136,9 @@ def connect(request, running):
 
 
 @pytest.mark.parametrize("name", PREDICTORS)
-def test_the_export_keeps_every_promise(exports, name):
-    """Written by the one writer, which verified it in a process of its own; and once more here."""
-    report = verify(exports[name])
-    assert report.ok, report.failures
+def test_the_export_was_published_with_its_labels(exports, name):
+    """The one writer publishes nothing that a fresh process has not verified."""
+    assert exports[name].parts[-2:] == (name, "1")
     labels = {"tag": "inside\noutside\nbracket\n", "classify": "letters only\nwith digit\n"}
     file = exports[name] / "assets.extra" / "labels.txt"
     assert (file.read_text() if file.is_file() else None) == labels.get(name)

@@ -123,7 +123,8 @@ class RecurrentLM(keras.Model):
 
     def call(self, inputs, training=False):
         prompt = read_prompt(inputs["source"])
-        states = self._read(*prompt.followed_by(inputs["target_ids"]), training)
+        ids, mask = prompt.followed_by(inputs["target_ids"])
+        states = self._read(ids, mask, training)
         hidden = states[-1].hidden[:, ops.shape(prompt.context)[1] :]
         return self.readout(self.between(hidden, training=training))
 
