@@ -67,7 +67,7 @@ def test_what_a_user_can_mend_is_told_in_a_sentence(arguments, message):
 def test_verify_fails_on_a_folder_that_is_no_export(tmp_path):
     result = command("verify", str(tmp_path))
     assert result.returncode == 1
-    assert "failed" in result.stdout
+    assert "There is no saved_model.pb" in result.stderr
 
 
 def test_a_wrong_answer_is_marked():

@@ -107,6 +107,12 @@ def verify(path: Annotated[Path, typer.Argument(help="NAME/VERSION folder of an 
     from zoo import tables
     from zoo.verify import verify_in_fresh_process
 
+    if not (path / "saved_model.pb").is_file():
+        inside = sorted(str(found.parent) for found in path.glob("**/saved_model.pb"))
+        hint = (
+            f"Did you mean {' or '.join(inside)}?" if inside else "Give the folder NAME/VERSION of an export."
+        )
+        raise FileNotFoundError(f"There is no saved_model.pb in {path}. {hint}")
     with console.status("Verifying in a fresh process ..."):
         report = verify_in_fresh_process(path)
     console.print(tables.report_table(report))
@@ -130,12 +136,14 @@ def serve(
     Example: [bold]zoo serve saved_models --rest-port 8501[/]
     """
     from zoo.serving import engines
+    from zoo.serving.folders import find_models
 
     with engines.serve(folder, engine=engine, host=host, grpc_port=grpc_port, rest_port=rest_port) as running:
         console.print(f"Engine: {running.engine}, since {running.reason}.")
-        console.print(
-            f"REST at {running.rest_url}/v1/models/NAME, gRPC at {running.grpc_target}. Ctrl-C stops."
-        )
+        for name in find_models(folder):
+            console.print(f"{name}: {running.rest_url}/v1/models/{name}:predict", soft_wrap=True)
+        console.print(f"gRPC: {running.grpc_target}")
+        console.print("Ctrl-C stops.")
         running.wait()
 
 

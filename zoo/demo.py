@@ -10,7 +10,7 @@ from zoo import recipes, runs, tables
 from zoo.plots import alignment_heat_map
 from zoo.runs import Evaluation
 from zoo.serving.client import Client, GrpcClient, Hypothesis, RestClient
-from zoo.serving.engines import Running, serve
+from zoo.serving.engines import Running, choose, serve
 from zoo.tables import Answered
 from zoo.tasks.task import Task
 from zoo.verify import verify_in_fresh_process
@@ -52,6 +52,7 @@ def demo(
     Raises:
         DemoError: a figure is below what the recipe promises, a check fails, or an answer is wrong.
     """
+    choose(engine)  # a misspelt one is told now, not after the training
     recipe = recipes.find("dates")
 
     console.rule("1/6  data")

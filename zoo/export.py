@@ -100,7 +100,7 @@ class VerificationError(RuntimeError):
 
 def write(
     predictor: "Predictor",
-    folder: Path,
+    folder: Path | str,
     *,
     card: Card,
     questions: Sequence[str | bytes],
@@ -128,7 +128,7 @@ def write(
         ValueError: the version is not positive, or the predictor's signatures cannot be asked with texts.
         VerificationError: the export breaks a promise.
     """
-    home = folder / card.name
+    home = Path(folder) / card.name
     _refuse(home, version)
     _make_home(home)
     _remove_abandoned(home)

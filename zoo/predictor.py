@@ -105,10 +105,10 @@ class Predictor(tf.Module):
         self.max_source_length = max_source_length
         self.max_length = max_length
 
-    def answer(self, text: Any, strategy: Strategy) -> Answers:
-        """Texts (B,) to K answers each."""
+    def answer(self, text: Any, strategy: Strategy | None = None) -> Answers:
+        """Texts (B,) to K answers each, found by a strategy, or else by the predictor's beam."""
         sources = self._read(text)
-        decoded = self._decode(sources, sources.blank, strategy)
+        decoded = self._decode(sources, sources.blank, strategy or self.beam)
         shape = tf.shape(decoded.lengths)
         texts = self.target.decode(tf.reshape(decoded.token_ids, [-1, self.max_length]))
         return Answers(tf.reshape(texts, shape), decoded.scores, decoded.ranked_scores, decoded.lengths)

@@ -281,7 +281,7 @@ def test_eager_graph_and_xla_agree(case, model):
     def answers(source, target_ids):
         with tf.GradientTape() as tape:
             logits = model({"source": source, "target_ids": target_ids})
-            total = tf.reduce_sum(logits**2)
+            total = tf.reduce_sum(tf.nn.log_softmax(logits)[..., 4])
         gradients = tape.gradient(total, [w.value for w in model.trainable_variables])
         decoded = decode(model, source, Beam(WIDTH, 1.0), max_length=LENGTH)
         return logits, list(map(tf.convert_to_tensor, gradients)), decoded
@@ -297,10 +297,11 @@ def test_eager_graph_and_xla_agree(case, model):
 
 @each_representative
 def test_a_few_steps_of_fit_lower_the_loss(case):
-    model = case.make()
+    keras.utils.set_random_seed(1)
+    model = case.new()
     labels = np.pad(case.target_ids[:, 1:], [(0, 0), (0, 1)])
     inputs = {"source": case.source, "target_ids": case.target_ids}
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(keras.optimizers.Adam(0.02), loss, run_eagerly=True)
-    losses = model.fit(inputs, labels, sample_weight=(labels > 0) * 1.0, epochs=4, verbose=0).history["loss"]
+    model.compile(keras.optimizers.Adam(0.03), loss, run_eagerly=True)
+    losses = model.fit(inputs, labels, sample_weight=(labels > 0) * 1.0, epochs=6, verbose=0).history["loss"]
     assert losses[-1] < 0.9 * losses[0]

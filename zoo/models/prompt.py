@@ -6,7 +6,7 @@ from keras import ops
 
 from zoo.tokenizers.specials import END, PAD, START
 
-__all__ = ["Prompt", "read_prompt"]
+__all__ = ["Prompt", "going_on", "read_prompt"]
 
 
 class Prompt(NamedTuple):

@@ -177,7 +177,12 @@ class Client(ABC):
         ]
 
     def score(self, texts: Sequence[str | bytes], targets: Sequence[str | bytes]) -> list[Scored]:
-        """How probable each target is for its text."""
+        """How probable each target is for its text.
+
+        Raises:
+            ValueError: there are not as many targets as texts.
+        """
+        _require_pairs(texts, targets)
         out = self.predict({"text": texts, "target": targets}, signature="score")
         rows = zip(out["score"], out["tokens"], out["token_scores"], strict=True)
         return [
@@ -190,6 +195,7 @@ class Client(ABC):
     ) -> list[Alignment]:
         """Which source tokens each target token drew on; without targets, those of the greedy answers."""
         targets = [""] * len(texts) if targets is None else targets
+        _require_pairs(texts, targets)
         out = self.predict({"text": texts, "target": targets}, signature="align")
         rows = zip(out["source_tokens"], out["target_tokens"], out["alignment"], strict=True)
         return [
@@ -270,3 +276,8 @@ def _filled(tokens: Sequence[str]) -> int:
     while count and not tokens[count - 1]:
         count -= 1
     return count
+
+
+def _require_pairs(texts: Sequence[str | bytes], targets: Sequence[str | bytes]) -> None:
+    if len(texts) != len(targets):
+        raise ValueError(f"Each text needs one target, got {len(texts)} texts and {len(targets)} targets.")

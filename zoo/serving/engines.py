@@ -127,7 +127,7 @@ def serve(
     models = _pick(Path(models_folder).resolve(), names)
     _log.info("serving %s with %s: %s", ", ".join(models), choice.engine, choice.reason)
     address = host or _THIS_MACHINE
-    place = _Place(address, grpc_port or _free_port(address), rest_port or _free_port(address))
+    place = _Place(address, _free_port(address, grpc_port), _free_port(address, rest_port))
     return ENGINES[choice.engine](choice, models, place)
 
 
@@ -354,10 +354,17 @@ def _docker(*arguments: str) -> bool:
         return False
 
 
-def _free_port(host: str) -> int:
+def _free_port(host: str, port: int) -> int:
+    """The port, or a free one for 0. On a taken one, another server would answer in place of ours."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.bind((host, 0))
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise OSError(
+                error.errno, f"port {port} of {host} cannot be had ({error.strerror}); choose another, or 0"
+            ) from error
         return probe.getsockname()[1]
 
 

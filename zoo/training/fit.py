@@ -1,5 +1,6 @@
 """Training with Keras' own `compile` and `fit`."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -74,5 +75,6 @@ def fit(
         validation_data=validation,
         callbacks=list(callbacks),
         shuffle=False,  # the pipeline shuffles
+        verbose=1 if sys.stdout.isatty() else 2,  # a line an epoch is enough for a file
     )
     return history.history
