@@ -19,6 +19,7 @@ from benchmarks.work import MODELS, WORK, Work
 from zoo.decoders import Beam, Greedy, decode
 from zoo.serving.loader import load
 from zoo.tokenizers import END
+from zoo.training.losses import TokenCrossEntropy
 
 __all__ = ["by_fit", "by_step", "main", "measure", "served"]
 
@@ -46,15 +47,14 @@ def training_batches(work: Work, steps: int) -> tf.data.Dataset:
 
 def by_fit(model: keras.Model, work: Work, steps: int = STEPS) -> Callable[[], Any]:
     """A run is so many training steps in one call of `fit`."""
-    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="mean_with_sample_weight")
-    model.compile(optimizer=keras.optimizers.Adam(), loss=loss)
+    model.compile(optimizer=keras.optimizers.Adam(), loss=TokenCrossEntropy())
     batches = training_batches(work, steps)
     return lambda: model.fit(batches, shuffle=False, verbose=0)
 
 
 def by_step(model: keras.Model, work: Work, steps: int = STEPS) -> Callable[[], Any]:
     """A run is so many training steps of a function written for the purpose."""
-    optimizer = keras.optimizers.Adam()
+    optimizer, cross_entropy = keras.optimizers.Adam(), TokenCrossEntropy()
     optimizer.build(model.trainable_variables)
     batches = training_batches(work, steps)
 
@@ -62,9 +62,7 @@ def by_step(model: keras.Model, work: Work, steps: int = STEPS) -> Callable[[], 
     def step(batch):
         inputs, labels, weights = batch
         with tf.GradientTape() as tape:
-            logits = model(inputs, training=True)
-            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
-            loss = tf.reduce_sum(losses * weights) / tf.reduce_sum(weights)
+            loss = cross_entropy(labels, model(inputs, training=True), sample_weight=weights)
         optimizer.apply(tape.gradient(loss, model.trainable_weights), model.trainable_weights)
         return loss
 

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from zoo.decoders import (
-    AligningModel,
     Beam,
     Decoded,
     Greedy,
@@ -146,7 +145,7 @@ class Predictor(tf.Module):
             "beam": Signature(lambda text: self.answer(text, self.beam)._asdict(), text),
             "score": Signature(lambda text, target: self.score(text, target)._asdict(), both),
         }
-        if isinstance(self.model, AligningModel):
+        if hasattr(self.model, "alignment"):  # not `isinstance`, which does not ask properties
             signatures["align"] = Signature(lambda text, target: self.align(text, target)._asdict(), both)
         return signatures
 

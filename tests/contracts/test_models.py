@@ -152,8 +152,9 @@ def test_law_4_purity(case, model):
 def test_law_5_parity_of_steps_and_one_call(case, model):
     whole = call(case, model).numpy()
     memory = model.encode(case.source)
-    state = model.init_state(memory, 1, LENGTH)
-    for t in range(case.target_ids.shape[1]):
+    length = case.target_ids.shape[1]
+    state = model.init_state(memory, 1, length)
+    for t in range(length):
         logits, state = model.step(case.target_ids[:, t : t + 1], tf.constant(t), state, memory)
         np.testing.assert_allclose(logits[:, 0], whole[:, t], atol=1e-5)
     assert np.abs(whole).max() > 0.5

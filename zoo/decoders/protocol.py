@@ -5,7 +5,7 @@ One alphabet everywhere: **B** sources, **S** source length, **T** target length
 every leaf of a state is the hypothesis; there are no scalars inside.
 """
 
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol
 
 import tensorflow as tf
 
@@ -58,7 +58,6 @@ class Seq2SeqModel(Protocol):
         ...
 
 
-@runtime_checkable
 class AligningModel(Seq2SeqModel, Protocol):
     """A model that also tells where it looked."""
 

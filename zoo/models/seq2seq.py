@@ -90,10 +90,8 @@ class Seq2Seq(keras.Model):
 
     @classmethod
     def from_config(cls, config):
-        parts = {
-            name: keras.saving.deserialize_keras_object(config.pop(name)) for name in ("encoder", "decoder")
-        }
-        return cls(**parts, **config)
+        parts = {name: keras.saving.deserialize_keras_object(config[name]) for name in ("encoder", "decoder")}
+        return cls(**{**config, **parts})
 
 
 def _luong(score: str):
