@@ -22,16 +22,19 @@ BENCH_ENVIRONMENTS = $(patsubst %,.venv-bench-%/installed,$(sort $(patsubst hf,t
 COMPATIBLE := tensorflow==2.20.* tensorflow-text==2.20.* tensorflow-serving-api==2.20.*
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-compat test-docker check format bench clean
+.PHONY: help demo test test-learning test-compat test-docker check format bench clean
 
 help:  ## Show this list
-	@sed -n 's/^\([a-z-]*\):.*##  */\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "make %-12s  %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*##  */\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "make %-13s  %s\n", $$1, $$2}'
 
 demo: .venv/installed  ## Train on dates, export, verify, serve and ask; all from nothing
 	.venv/bin/zoo demo
 
 test: .venv-test/installed  ## Run all tests
 	.venv-test/bin/python -m pytest
+
+test-learning: .venv-test/installed  ## Train every row of the table of learners, and print what each learned
+	LEARN=all .venv-test/bin/python -m pytest -s tests/models/test_learning.py
 
 test-compat: .venv-test/installed .venv-compat/installed  ## Check exports under TensorFlow 2.20, which serves them
 	rm -rf build/compat

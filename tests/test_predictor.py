@@ -275,3 +275,9 @@ def test_assets_are_the_vocabularies(predictor):
         "source_vocabulary.json": predictor.source.describe(),
         "target_vocabulary.json": predictor.target.describe(),
     }
+
+
+@pytest.mark.parametrize("name", ["score", "align"])
+def test_texts_and_targets_must_be_as_many(ask, name):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="as many of both"):
+        ask(name, ["abc", "a", "b"], ["xy"])

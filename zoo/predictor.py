@@ -114,12 +114,14 @@ class Predictor(tf.Module):
 
     def score(self, text: Any, target: Any) -> TargetScores:
         """Texts (B,) and targets (B,) to how likely the targets are, token by token."""
+        _require_pairs(text, target)
         target_ids = read_targets(self.target, target, self.max_length)
         scored = score(self.model, self._read(text).ids, target_ids)
         return TargetScores(scored.scores, self.target.tokens(target_ids), scored.token_scores)
 
     def align(self, text: Any, target: Any) -> Alignment:
         """Texts (B,) and targets (B,) to attention; an empty target stands for the greedy answer."""
+        _require_pairs(text, target)
         sources = self._read(text)
         given = read_targets(self.target, target, self.max_length)
         missing = tf.strings.length(target) == 0
@@ -171,3 +173,10 @@ class Predictor(tf.Module):
         """Search, but for the sources (B,) that have nothing to say."""
         transforms = [OnlyEnd(nothing_to_say)]
         return decode(self.model, sources.ids, strategy, max_length=self.max_length, transforms=transforms)
+
+
+def _require_pairs(text: Any, target: Any) -> None:
+    """Refuse texts and targets that are not as many: one of either would be taken for all of the others."""
+    tf.debugging.assert_equal(
+        tf.shape(text)[0], tf.shape(target)[0], message="Each text needs one target: give as many of both."
+    )

@@ -221,3 +221,9 @@ def test_both_parts_have_the_precision_of_the_whole():
     for layer in model._flatten_layers():
         if not isinstance(layer, keras.Model):
             assert layer.dtype_policy.name == "mixed_bfloat16", layer
+
+
+def test_the_default_of_compile_is_not_to_use_xla():
+    """With `auto`, Keras compiles on a GPU what says that it can be; a loop of unknown length cannot."""
+    model = RecurrentSeq2Seq(8, 9)
+    assert not all(layer.supports_jit for layer in model._flatten_layers())

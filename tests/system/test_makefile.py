@@ -7,7 +7,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TARGETS = {"help", "demo", "test", "test-compat", "test-docker", "check", "format", "bench", "clean"}
+TARGETS = {
+    "help",
+    "demo",
+    "test",
+    "test-learning",
+    "test-compat",
+    "test-docker",
+    "check",
+    "format",
+    "bench",
+    "clean",
+}
 
 
 @pytest.fixture
@@ -32,7 +43,9 @@ def test_make_alone_explains_every_target(project):
     assert dict(re.findall(r"^make (\S+) +(\S.*)$", done.stdout, re.MULTILINE)).keys() == TARGETS
 
 
-@pytest.mark.parametrize("target", ["demo", "test", "test-compat", "test-docker", "check", "format", "bench"])
+@pytest.mark.parametrize(
+    "target", ["demo", "test", "test-learning", "test-compat", "test-docker", "check", "format", "bench"]
+)
 @pytest.mark.parametrize("python", ["false", "no-such-python"])
 def test_an_unsuitable_python_is_refused_before_anything_is_made(project, target, python):
     before = set(project.iterdir())

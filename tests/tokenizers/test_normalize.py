@@ -28,3 +28,12 @@ def test_invalid_bytes_are_replaced(form):
 def test_unknown_form():
     with pytest.raises(ValueError, match="none, NFC, NFKC, got 'NFD'"):
         normalize(tf.constant("a"), "NFD")
+
+
+def test_a_long_run_of_marks_is_cut_and_quick():
+    """A megabyte of them would take minutes, for one request of a server."""
+    marks = "\u0301\u0316" * 250_000
+    (short, long) = normalize(tf.constant(["e\u0301", f"e{marks}x"]), "NFC").numpy()
+    assert short.decode() == "é"
+    assert long.decode().endswith("x")
+    assert len(long.decode()) <= 33

@@ -103,3 +103,9 @@ def test_great_gradients_are_clipped():
     model = Constant()
     compile_model(model, TrainingSettings(clip_norm=0.5), steps=10)
     assert model.optimizer.global_clipnorm == 0.5
+
+
+def test_data_of_unknown_length_are_refused():
+    data = tf.data.Dataset.from_tensors(0).filter(lambda _: True)
+    with pytest.raises(ValueError, match="known cardinality"):
+        fit(None, data, data, TrainingSettings())

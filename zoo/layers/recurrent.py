@@ -44,6 +44,9 @@ class Recurrent(keras.layers.Layer):
         self.direction = direction
         self.cell = make_cell(cell, units, dtype=self.dtype_policy, name=cell)
         self.cell_name = cell
+        self.supports_jit = (
+            False  # XLA cannot differentiate the loop over a length that the graph does not know
+        )
         self.supports_masking = True
 
     def build(self, inputs_shape, mask_shape=None) -> None:

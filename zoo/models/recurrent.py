@@ -173,6 +173,9 @@ class RecurrentDecoder(keras.layers.Layer):
         )
         self.readout_dropout = keras.layers.Dropout(dropout, dtype=policy, name="readout_dropout")
         self.readout = self.make_readout()
+        self.supports_jit = (
+            False  # XLA cannot differentiate the loop over a length that the graph does not know
+        )
 
     def make_readout(self) -> keras.layers.Layer:
         """The layer from `features` to logits."""

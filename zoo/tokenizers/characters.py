@@ -86,9 +86,17 @@ class Characters:
 
     @classmethod
     def load(cls, folder: Path) -> "Characters":
-        """Read what `save` wrote."""
-        content = json.loads((folder / cls.FILE).read_text(encoding="utf-8"))
-        return cls(content["characters"], normalization=content["normalization"])
+        """Read what `save` wrote.
+
+        Raises:
+            ValueError: the file is not what `save` writes.
+        """
+        path = folder / cls.FILE
+        try:
+            content = json.loads(path.read_text(encoding="utf-8-sig"))
+            return cls(content["characters"], normalization=content["normalization"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path} is not a vocabulary of characters: {error!r}.") from error
 
     def _code_points(self) -> tf.Tensor:
         """The code point of each id; the special ones are never written, but for UNKNOWN."""

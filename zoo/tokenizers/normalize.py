@@ -7,13 +7,16 @@ __all__ = ["NORMALIZATIONS", "normalize"]
 NORMALIZATIONS = ("none", "NFC", "NFKC")
 """`none` leaves code points alone; the others are Unicode's normalisation forms (Unicode Annex 15)."""
 
+LONG_RUN_OF_MARKS = r"(\p{M}{30})\p{M}+"
+"""Combining marks beyond the 30 in a row that Unicode's Stream-Safe Text Format allows (Annex 15)."""
+
 
 def normalize(texts: tf.Tensor, form: str) -> tf.Tensor:
     """Make texts valid UTF-8, then bring them into a normalisation form.
 
     Args:
         texts: strings of any shape. Each maximal invalid sequence of bytes becomes one U+FFFD.
-        form: one of `NORMALIZATIONS`.
+        form: one of `NORMALIZATIONS`. All but `none` cut more than 30 combining marks in a row to 30.
 
     Returns:
         Strings of the same shape.
@@ -27,6 +30,8 @@ def normalize(texts: tf.Tensor, form: str) -> tf.Tensor:
     texts = tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="replace")
     if form == "none":
         return texts
+    # Normalising a run of marks takes time with its square, so one text could keep a server busy for minutes.
+    texts = tf.strings.regex_replace(texts, LONG_RUN_OF_MARKS, r"\1")
     return _tensorflow_text(form).normalize_utf8(texts, form)
 
 

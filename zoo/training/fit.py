@@ -68,7 +68,13 @@ def fit(
     Returns:
         What Keras records of each epoch, by name.
     """
-    compile_model(model, settings, steps=int(training.cardinality()) * settings.epochs)
+    steps = int(training.cardinality())
+    if steps < 0:
+        raise ValueError(
+            "The learning rate falls over the whole training, so the data must have a known cardinality. "
+            "Give it one: data.apply(tf.data.experimental.assert_cardinality(number_of_batches))."
+        )
+    compile_model(model, settings, steps=steps * settings.epochs)
     history = model.fit(
         training,
         epochs=settings.epochs,

@@ -14,8 +14,8 @@ class TokenCrossEntropy(keras.losses.Loss):
 
     It takes less than half the time on a processor, which shows in a training step where the vocabulary is
     large: TensorFlow has a fast softmax, and a slow kernel for this loss. The normaliser Z is found from the
-    largest logit and its probability. That is at least 1 / V, so it has a logarithm even where the label's own
-    probability is too small for a float::
+    largest logit and its probability. That is at least 1 / V, and so has a logarithm, even where the label's
+    own probability is too small for a float::
 
         log Z = max_v l_v - log max_v p_v          p = softmax(l)
         loss  = log Z - l_y
