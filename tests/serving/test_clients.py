@@ -270,3 +270,38 @@ def test_grpc_says_what_to_install():
     assert done.returncode == 1
     assert "pip install tensorflow-serving-api" in done.stderr
     assert "or use RestClient" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"a": 1}',
+        "[" * 100_000,
+        '{"metadata": []}',
+        '{"error": {"code": 3}}',
+        '["a"]',
+        "<html>",
+        '{"outputs": "a"}',
+    ],
+)
+@pytest.mark.parametrize("status", [200, 500])
+def test_what_is_no_tensorflow_serving_is_a_serving_error(body, status):
+    class Other(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_arguments):
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Other) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with RestClient(f"http://127.0.0.1:{server.server_port}", model="m") as client:
+            assert not client.is_available()
+            for call in (client.status, client.metadata, lambda: client.answer(["a"])):
+                with pytest.raises(ServingError) as error:
+                    call()
+                assert error.value.code != "OK"
+        server.shutdown()

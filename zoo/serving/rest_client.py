@@ -1,10 +1,11 @@
 """The REST client; standard library only."""
 
 import base64
+import contextlib
 import http.client
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -59,30 +60,33 @@ class RestClient(Client):
         names = list(self._signature(signature).outputs)
         columns = {name: _write(rows) for name, rows in inputs.items()}
         body = json.dumps({"signature_name": signature, "inputs": columns}).encode("utf-8")
-        outputs = self._call("POST", f"{self._path}:predict", body)["outputs"]
-        if len(names) == 1:
-            outputs = {names[0]: outputs}
-        return {
-            name: _read_base64(rows) if name.endswith("_bytes") else rows for name, rows in outputs.items()
-        }
+        answer = self._call("POST", f"{self._path}:predict", body)
+        with self._reading():
+            outputs = {names[0]: answer["outputs"]} if len(names) == 1 else answer["outputs"]
+            return {
+                name: _read_base64(rows) if name.endswith("_bytes") else rows
+                for name, rows in outputs.items()
+            }
 
     def status(self) -> list[VersionStatus]:
         """As `Client.status` says."""
         answer = self._call("GET", self._path)
-        return [
-            VersionStatus(int(entry["version"]), entry["state"], entry["status"].get("error_message", ""))
-            for entry in answer["model_version_status"]
-        ]
+        with self._reading():
+            return [
+                VersionStatus(int(entry["version"]), entry["state"], entry["status"].get("error_message", ""))
+                for entry in answer["model_version_status"]
+            ]
 
     def metadata(self) -> dict[str, Signature]:
         """As `Client.metadata` says."""
         answer = self._call("GET", f"{self._path}/metadata")
-        signatures = answer["metadata"]["signature_def"]["signature_def"]
-        return {
-            name: Signature(_read_infos(entry["inputs"]), _read_infos(entry["outputs"]))
-            for name, entry in signatures.items()
-            if not name.startswith("__")
-        }
+        with self._reading():
+            signatures = answer["metadata"]["signature_def"]["signature_def"]
+            return {
+                name: Signature(_read_infos(entry["inputs"]), _read_infos(entry["outputs"]))
+                for name, entry in signatures.items()
+                if not name.startswith("__")
+            }
 
     def close(self) -> None:
         """Close this thread's connection; the next call opens another."""
@@ -95,13 +99,24 @@ class RestClient(Client):
         text = raw.decode("utf-8", "replace")
         try:
             answer = json.loads(text) if text else {}
-        except ValueError:
+        except (ValueError, RecursionError):
             answer = {}
         if status == 200 and isinstance(answer, dict) and answer:
             return answer
         message = answer.get("error") if isinstance(answer, dict) else None
-        message = message or f"{self.url}{path} answered HTTP {status} with {text[:200]!r}."
-        raise ServingError(_CODES.get(status, "UNKNOWN"), message)
+        if not isinstance(message, str) or not message:
+            message = f"{self.url}{path} answered HTTP {status} with {text[:200]!r}."
+        raise ServingError("UNKNOWN" if status == 200 else _CODES.get(status, "UNKNOWN"), message)
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        """What a server that is not TensorFlow Serving answers is an error of the call, not of the reader."""
+        try:
+            yield
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ServingError(
+                "UNKNOWN", f"{self.url} answered something else than TensorFlow Serving would ({error!r})"
+            ) from error
 
     def _send(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
         """Send a request; once more on a fresh connection if the kept one turns out to be closed."""

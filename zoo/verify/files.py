@@ -14,7 +14,13 @@ def _missing_or_cut(path: Path) -> Iterator[str]:
     if not (path / MANIFEST).is_file():
         yield f"Expected a folder NAME/VERSION with the file {MANIFEST} in it, got {path}."
         return
-    for name, size in json.loads((path / MANIFEST).read_text(encoding="utf-8"))["files"].items():
+    manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+    if not isinstance(manifest["card"]["name"], str):
+        yield f"The card in {MANIFEST} has no name."
+    there = {file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()}
+    for name in sorted(there - set(manifest["files"]) - {MANIFEST}):
+        yield f"{name} is not listed in {MANIFEST}."
+    for name, size in manifest["files"].items():
         file = path / name
         if not file.is_file():
             yield f"{name} is missing."
@@ -25,7 +31,7 @@ def _missing_or_cut(path: Path) -> Iterator[str]:
 RULES = (
     Rule(
         "files",
-        "every file of the manifest is there, with its size",
+        "every file of the manifest is there, with its size, and no other",
         "Copy the whole folder again, or export again.",
         _missing_or_cut,
     ),
