@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import keras
 import tensorflow as tf
 
+from zoo.training.losses import TokenCrossEntropy
+
 __all__ = ["TrainingSettings", "compile_model", "fit"]
 
 
@@ -42,9 +44,7 @@ def compile_model(model: keras.Model, settings: TrainingSettings, *, steps: int)
             keras.optimizers.schedules.CosineDecay(settings.learning_rate, max(1, steps)),
             global_clipnorm=settings.clip_norm,
         ),
-        loss=keras.losses.SparseCategoricalCrossentropy(
-            from_logits=True, reduction="mean_with_sample_weight"
-        ),
+        loss=TokenCrossEntropy(),
         weighted_metrics=[keras.metrics.SparseCategoricalAccuracy(name="token_accuracy")],
     )
 
