@@ -11,6 +11,7 @@ that it is open to the network; the other engines then listen on this machine al
 """
 
 import contextlib
+import errno
 import logging
 import platform
 import shutil
@@ -362,6 +363,8 @@ def _free_port(host: str, port: int) -> int:
         try:
             probe.bind((host, port))
         except OSError as error:
+            if error.errno == errno.EADDRNOTAVAIL:  # not an address of ours; the engine may know it
+                return port
             raise OSError(
                 error.errno, f"port {port} of {host} cannot be had ({error.strerror}); choose another, or 0"
             ) from error

@@ -47,7 +47,7 @@ def _best_three(text):
     marks = tf.strings.join(["#", tf.strings.as_string(ranks)])
     return {
         "text": text[:, tf.newaxis] + marks[tf.newaxis],
-        "score": tf.expand_dims(_bytes_in(text), 1) - 0.5 * tf.cast(ranks, tf.float32),
+        "score": _bytes_in(text)[:, tf.newaxis] - 0.5 * tf.cast(ranks, tf.float32),
     }
 
 

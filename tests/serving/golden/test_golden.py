@@ -86,10 +86,11 @@ def test_the_answer_is_the_real_server_s(port_of, case):
 
 @parameters([case for case in ANSWERED if case["id"] in DIFFERENCES])
 def test_a_listed_difference_is_still_one(port_of, case):
-    """Its status agrees nevertheless, unless the list says what ours is."""
+    """Its status agrees nevertheless, unless the list says what ours is; some differ only sometimes."""
     problem, status = what_differs(case, port_of(case["setup"]))
-    assert problem, f"take {case['id']} out of differences.json: it agrees"
-    assert status == DIFFERENCES[case["id"]].get("status", case["status"])
+    listed = DIFFERENCES[case["id"]]
+    assert problem or listed.get("sometimes"), f"take {case['id']} out of differences.json: it agrees"
+    assert not problem or status == listed.get("status", case["status"])
 
 
 @parameters(LEFT)
