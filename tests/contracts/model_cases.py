@@ -115,7 +115,7 @@ MODELS = {
         {
             "encoder": (
                 TransformerEncoder,
-                _transformer_arguments(vocab_size=SOURCE_VOCAB_SIZE, max_length=9, positions="learned"),
+                _transformer_arguments(vocab_size=SOURCE_VOCAB_SIZE, max_length=16, positions="learned"),
             ),
             "decoder": (
                 LuongDecoder,
@@ -149,7 +149,7 @@ MODELS = {
             ),
             "decoder": (
                 TransformerDecoder,
-                _transformer_arguments(vocab_size=VOCAB_SIZE, positions="rotary", max_length=9),
+                _transformer_arguments(vocab_size=VOCAB_SIZE, positions="rotary", max_length=16),
             ),
         },
     ),

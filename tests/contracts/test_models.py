@@ -207,7 +207,7 @@ def test_no_look_into_the_future(case, model):
     inputs = {"source": np.tile(case.source, copies), "target_ids": changed.reshape(-1, length)}
     moved = np.abs(model(inputs) - np.tile(call(case, model), [*copies, 1])).max(axis=-1)
     for t, by in enumerate(np.split(moved, len(first)), 1):
-        assert by[:, :t].max() < 1e-6
+        assert by[:, :t].max() < 1e-5
         assert by[:, t].max() > 1e-4
 
 
@@ -260,7 +260,7 @@ def test_finite_in_every_precision(case, models, policy):
     logits, full = tf.cast(logits, tf.float32).numpy(), call(case, models("float32")).numpy()
     np.testing.assert_allclose(logits, full, atol=0.25)
     second, best = np.moveaxis(np.sort(full)[..., -2:], -1, 0)
-    separated = best - second > 0.25
+    separated = best - second > 2 * np.abs(logits - full).max()  # rounding cannot turn these round
     assert separated.any()
     np.testing.assert_array_equal(logits.argmax(-1)[separated], full.argmax(-1)[separated])
 
