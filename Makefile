@@ -22,7 +22,7 @@ BENCH_ENVIRONMENTS = $(patsubst %,.venv-bench-%/installed,$(sort $(patsubst hf,t
 COMPATIBLE := tensorflow==2.20.* tensorflow-text==2.20.* tensorflow-serving-api==2.20.*
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-learning test-compat test-docker check format bench clean
+.PHONY: help demo test test-learning test-compat test-docker test-gpu check format bench clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*##  */\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "make %-13s  %s\n", $$1, $$2}'
@@ -46,6 +46,9 @@ test-compat: .venv-test/installed .venv-compat/installed  ## Check exports under
 test-docker: .venv-test/installed  ## Ask TensorFlow Serving in a container; needs a Docker engine
 	.venv-test/bin/python -m pytest tests/docker/container.py
 
+test-gpu: .venv-gpu/installed  ## Check training on a GPU, through cuDNN; needs an NVIDIA GPU, and fails without
+	.venv-gpu/bin/python -m pytest tests/gpu/cudnn.py
+
 check: .venv-check/installed  ## Check style, format and types
 	.venv-check/bin/ruff check
 	.venv-check/bin/ruff format --check
@@ -59,7 +62,7 @@ bench: .venv/installed $(BENCH_ENVIRONMENTS)  ## Time the zoo beside its peers; 
 	.venv/bin/python -m benchmarks.bench --peers $(PEERS) --work $(WORK) --rounds $(ROUNDS) $(addprefix --save ,$(SAVE))
 
 clean:  ## Remove environments and build outputs; trained and exported models stay
-	rm -rf .venv .venv-test .venv-check .venv-compat .venv-bench-* build dist *.egg-info
+	rm -rf .venv .venv-test .venv-check .venv-compat .venv-gpu .venv-bench-* build dist *.egg-info
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
@@ -82,6 +85,15 @@ clean:  ## Remove environments and build outputs; trained and exported models st
 	$(call make_environment,.venv-compat)
 	.venv-compat/bin/python -m pip install --quiet $(COMPATIBLE)
 	.venv-compat/bin/python -m pip install --quiet --no-deps .
+	@touch $@
+
+# The libraries of CUDA are large: they are fetched only where they can be used.
+.venv-gpu/installed: pyproject.toml
+	@nvidia-smi --list-gpus || { echo "make: nvidia-smi lists no GPU on this machine, so nothing was checked:" \
+		"neither that cuDNN and our own loop are equal, nor mixed precision, nor a recipe trained on a GPU." \
+		"This needs an NVIDIA GPU and its driver." >&2; exit 1; }
+	$(call make_environment,.venv-gpu)
+	.venv-gpu/bin/python -m pip install --quiet --editable '.[test,gpu]'
 	@touch $@
 
 .venv-bench-%/installed: Makefile

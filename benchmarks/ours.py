@@ -18,7 +18,6 @@ from benchmarks.models import VARIANTS, make
 from benchmarks.work import MODELS, WORK, Work
 from zoo.decoders import Beam, Greedy, decode
 from zoo.serving.loader import load
-from zoo.tokenizers import END
 from zoo.training.losses import TokenCrossEntropy
 
 __all__ = ["by_fit", "by_step", "main", "measure", "served"]
@@ -69,9 +68,9 @@ def by_step(model: keras.Model, work: Work, steps: int = STEPS) -> Callable[[], 
     return lambda: [float(step(batch)) for batch in batches]
 
 
-def forbid_end(log_probs, token_ids, index):
+def forbid_end(following, token_ids, index):
     """So that every hypothesis is as long as it may be, and every system takes the same number of steps."""
-    return tf.where(tf.range(tf.shape(log_probs)[-1]) == END, -float("inf"), log_probs)
+    return following.without_end(tf.constant(True))
 
 
 def served(model: keras.Model, work: Work) -> Callable[[], dict[str, np.ndarray]]:

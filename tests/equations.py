@@ -53,19 +53,19 @@ def recurrent(cell, inputs, weights, backward=False):
 def recurrent_stack(cell, inputs, layers, norms=(), residual=False):
     """One sequence through layers; a layer is a list of (weights, backward), a norm (gamma, beta).
 
-    Outputs (T, D), and the final hidden state of the last direction of every layer.
+    Outputs (T, D), and for each direction the final hidden states of all layers.
     """
     finals = []
     for number, directions in enumerate(layers):
         runs = [recurrent(cell, inputs, weights, backward) for weights, backward in directions]
         outputs = np.concatenate([outputs for outputs, _ in runs], axis=1)
-        finals.append(runs[-1][1][0])
+        finals.append([state[0] for _, state in runs])
         if residual and number:
             outputs = outputs + inputs
         if norms:
             outputs = layer_norm(outputs, *norms[number], epsilon=1e-3)
         inputs = outputs
-    return inputs, np.concatenate(finals)
+    return inputs, [np.concatenate(one) for one in zip(*finals, strict=True)]
 
 
 def layer_norm(x, gamma, beta, epsilon):

@@ -5,7 +5,7 @@ import tensorflow as tf
 
 from zoo.export import Card
 from zoo.predictor import Signature
-from zoo.tokenizers.normalize import normalize
+from zoo.tokenizers import Normalization
 
 CARD = Card(
     name="shout",
@@ -48,7 +48,7 @@ class FakePredictor(tf.Module):
 
     def shout(self, text: tf.Tensor) -> tf.Tensor:
         valid = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8", errors="replace")
-        return tf.strings.upper(tf.strings.strip(normalize(valid, "NFC")), encoding="utf-8")
+        return tf.strings.upper(tf.strings.strip(Normalization("NFC").apply(valid)), encoding="utf-8")
 
     def tokens(self, text: tf.Tensor) -> tf.RaggedTensor:
         return tf.strings.unicode_split(self.shout(text), "UTF-8")

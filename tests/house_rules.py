@@ -17,7 +17,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "decoders": ("tokenizers.specials", "tokenizers.sequences"),
     "data": ("tokenizers",),
     "tasks": ("data", "tokenizers", "metrics"),
-    "predictor": ("decoders", "tokenizers"),
+    "knobs": ("decoders",),
+    "predictor": ("decoders", "knobs", "tokenizers"),
     "predictors": ("predictor", "tokenizers"),
     "text_operations": (),
     "verify": ("text_operations",),
@@ -40,8 +41,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
 ALLOWED_FOR_TYPES = {"export": ("predictor",)}
 """What it may name under `if TYPE_CHECKING:` besides."""
 
-TENSORFLOW_TEXT = ("zoo.tokenizers.normalize", "zoo.tokenizers.subwords")
-TENSORFLOW_IN_A_FUNCTION = ("zoo.layers.scan",)
+TENSORFLOW_TEXT = ("zoo.tokenizers.tensorflow_text",)
+TENSORFLOW_IN_A_FUNCTION = ("zoo.layers.cache", "zoo.layers.scan")
 PRINTING = ("zoo.cli", "zoo.demo", "zoo.serving.__main__", "zoo.verify.__main__")
 LINES_OF_A_FILE = 400
 LINES_OF_A_FUNCTION = 40

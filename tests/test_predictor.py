@@ -56,9 +56,13 @@ def ask(predictor):
         for name, signature in predictor.signatures().items()
     }
 
-    def ask(name, *texts):
-        inputs = dict(zip(predictor.signatures()[name].inputs, texts, strict=True))
-        answers = traced[name](**{key: tf.constant(value, tf.string) for key, value in inputs.items()})
+    def ask(name, *texts, **own):
+        signature = predictor.signatures()[name]
+        knobs = {key: [value] * len(texts[0]) for key, value in signature.neutral.items()} | own
+        inputs = dict(zip(signature.inputs, texts, strict=False)) | knobs
+        answers = traced[name](
+            **{key: tf.constant(value, signature.inputs[key].dtype) for key, value in inputs.items()}
+        )
         return {key: value.numpy() for key, value in answers.items()}
 
     return ask
@@ -86,6 +90,8 @@ def test_signatures_are_the_public_contract(ask):
             "serving_default": [["abc", "a"]],
             "greedy": [["abc", "a"]],
             "beam": [["abc", "a"]],
+            "generate": [["abc", "a"]],
+            "sample": [["abc", "a"]],
             "score": [["abc", "a"], ["xy", ""]],
             "align": [["abc", "a"], ["xy", "z"]],
         }.items()
@@ -99,6 +105,13 @@ def test_signatures_are_the_public_contract(ask):
             "ranked_score": ("float32", (2, WIDTH)),
             "length": ("int32", (2, WIDTH)),
         },
+        "generate": {
+            "text": ("object", (2, 8)),
+            "score": ("float32", (2, 8)),
+            "ranked_score": ("float32", (2, 8)),
+            "length": ("int32", (2, 8)),
+        },
+        "sample": {"text": ("object", (2,)), "score": ("float32", (2,)), "length": ("int32", (2,))},
         "score": {
             "score": ("float32", (2,)),
             "tokens": ("object", (2, 3)),
@@ -112,11 +125,113 @@ def test_signatures_are_the_public_contract(ask):
     }
 
 
-def test_inputs_of_signatures_are_named_batches_of_strings(predictor):
-    for name, signature in predictor.signatures().items():
-        assert list(signature.inputs) == (["text", "target"] if name in ("score", "align") else ["text"])
+def test_inputs_of_signatures_are_named_batches(predictor):
+    text, target = {"text": "string"}, {"text": "string", "target": "string"}
+    expected = {
+        "serving_default": text,
+        "greedy": text,
+        "beam": text,
+        "generate": {
+            **text,
+            "width": "int32",
+            "length_penalty": "float32",
+            "min_length": "int32",
+            "max_length": "int32",
+            "prefix": "string",
+        },
+        "sample": {**text, "seed": "int32", "temperature": "float32", "top_k": "int32", "top_p": "float32"},
+        "score": target,
+        "align": target,
+    }
+    signatures = predictor.signatures()
+    assert {
+        name: {key: spec.dtype.name for key, spec in signature.inputs.items()}
+        for name, signature in signatures.items()
+    } == expected
+    for signature in signatures.values():
         for key, spec in signature.inputs.items():
-            assert (spec.name, spec.dtype, spec.shape.as_list()) == (key, tf.string, [None])
+            assert spec.shape.as_list() == [None]
+            assert spec.name == key
+        assert set(signature.neutral) == set(signature.inputs) - {"text", "target"}
+
+
+def test_neutral_knobs_ask_for_the_beam_of_the_export(ask, answers):
+    found = ask("generate", TEXTS)
+    for key, value in answers["beam"].items():
+        if value.dtype == np.float32:
+            np.testing.assert_allclose(found[key][:, :WIDTH], value, atol=1e-5)
+        else:
+            np.testing.assert_array_equal(found[key][:, :WIDTH], value)
+    assert not found["text"][:, WIDTH:].any()
+    np.testing.assert_array_equal(found["score"][:, WIDTH:], np.full((len(TEXTS), 8 - WIDTH), -1e9))
+
+
+REQUESTS = [
+    {},
+    {"width": 1},
+    {"width": 8, "length_penalty": 1.0},
+    {"width": 99, "length_penalty": -2.0, "max_length": 3},
+    {"min_length": 4},
+    {"min_length": 99, "max_length": 2},
+    {"prefix": "xy"},
+    {"prefix": "zzzzzzzzzzzz", "width": 2},
+    {"prefix": "x😀", "max_length": 99},
+    {"width": -5, "min_length": -1, "max_length": -7},
+    {"length_penalty": float("nan")},
+    {"length_penalty": float("inf")},
+    {"length_penalty": -1e30},
+]
+
+
+def test_requests_of_one_batch_ask_for_different_searches(ask, predictor):
+    """Each answers as it would alone, and as a search of its own would."""
+    neutral = predictor.signatures()["generate"].neutral
+    knobs = {key: [request.get(key, value) for request in REQUESTS] for key, value in neutral.items()}
+    together = ask("generate", ["abc"] * len(REQUESTS), **knobs)
+    for row, request in enumerate(REQUESTS):
+        alone = ask("generate", ["abc"], **{key: [value] for key, value in request.items()})
+        assert_equal_rows(alone, 0, row, together)
+    assert np.isfinite(together["ranked_score"]).all()
+    one = predictor.answer(["abc"], Greedy())
+    assert together["text"][1, 0] == one.text.numpy()[0, 0]
+    own = predictor.answer(["abc"], Beam(8, 1.0))
+    np.testing.assert_array_equal(together["text"][2], own.text.numpy()[0])
+    assert together["length"][3].max() == 3
+    assert (together["length"][4, :WIDTH] >= 4).all()
+    assert together["length"][5, :WIDTH].tolist() == [2, 2, 2]
+    assert all(text.startswith(b"xy") for text in together["text"][6, :WIDTH])
+    assert together["text"][7].tolist() == [b"z" * LENGTH, *[b""] * 7]
+    assert together["text"][8, 0].startswith("x\ufffd".encode())
+    for row in (9, 10):
+        assert_equal_rows(together, row, 0)
+
+
+def test_a_sample_is_what_its_seed_says(ask):
+    texts = ["abc", "cab", "abc", "", "abc"]
+    seeds = [3, 3, 4, 3, 3]
+    found = ask("sample", texts, seed=seeds)
+    for row, (text, seed) in enumerate(zip(texts, seeds, strict=True)):
+        assert_equal_rows(ask("sample", [text], seed=[seed]), 0, row, found)
+    assert_equal_rows(found, 4, 0)
+    assert found["text"][3] == b""
+    drawn = ask("sample", ["abc"] * 20, seed=list(range(20)))
+    assert len(set(drawn["text"])) > 5
+    scored = ask("score", ["abc"] * 20, drawn["text"])
+    plain = [row for row, text in enumerate(drawn["text"]) if b"\xef\xbf\xbd" not in text]
+    np.testing.assert_allclose(drawn["score"][plain], scored["score"][plain], atol=1e-5)
+
+
+def test_knobs_of_sampling_without_sense_harm_nobody(ask, answers):
+    wild = {
+        "seed": [-(2**31), 2**31 - 1, 0, 0],
+        "temperature": [float("nan"), float("inf"), 0.0, 1.0],
+        "top_k": [-3, 2**31 - 1, 0, 1],
+        "top_p": [float("nan"), 7.0, 1.0, -1.0],
+    }
+    found = ask("sample", ["abc"] * 4, **wild)
+    assert np.isfinite(found["score"]).all()
+    for row in (2, 3):  # cold, and the likeliest alone
+        assert found["text"][row] == answers["greedy"]["text"][0]
 
 
 def test_no_align_for_a_model_without_attention(predictor):

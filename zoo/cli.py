@@ -3,7 +3,7 @@
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -39,6 +39,8 @@ class Search(StrEnum):
 
     GREEDY = "greedy"
     BEAM = "beam"
+    GENERATE = "generate"
+    SAMPLE = "sample"
 
 
 @app.command("list")
@@ -147,29 +149,53 @@ def serve(
         running.wait()
 
 
+def _knob(help: str, search: Search) -> Any:
+    return typer.Option(help=help, rich_help_panel=f"With --search {search}")
+
+
 @app.command()
 def ask(
     texts: Annotated[list[str], typer.Argument(help="Texts to ask, each in quotes.")],
     model: Annotated[str, typer.Option(help="Name of the served model.")] = "dates",
+    version: Annotated[int | None, typer.Option(help="Its version; the latest, if none is given.")] = None,
     search: Annotated[Search, typer.Option(help="Which signature to ask.")] = Search.BEAM,
     over: Annotated[Protocol, typer.Option(help="Which protocol to use.")] = Protocol.REST,
     host: Annotated[str, typer.Option(help="Where the server runs.")] = "127.0.0.1",
     port: Annotated[int | None, typer.Option(help="Its port; 8501 for REST, 8500 for gRPC.")] = None,
+    width: Annotated[int, _knob("Width of the beam; 0: the exported one.", Search.GENERATE)] = 0,
+    length_penalty: Annotated[
+        float, _knob("More favours long answers; -1000: the exported one.", Search.GENERATE)
+    ] = -1000.0,
+    min_length: Annotated[int, _knob("No end before so many tokens.", Search.GENERATE)] = 0,
+    max_length: Annotated[int, _knob("Most tokens; 0: the exported bound.", Search.GENERATE)] = 0,
+    prefix: Annotated[str, _knob("How answers begin.", Search.GENERATE)] = "",
+    seed: Annotated[int, _knob("The same seed draws the same answer.", Search.SAMPLE)] = 0,
+    temperature: Annotated[float, _knob("Less makes likely tokens likelier.", Search.SAMPLE)] = 1.0,
+    top_k: Annotated[int, _knob("Draw from so many likeliest tokens; 0: all.", Search.SAMPLE)] = 0,
+    top_p: Annotated[float, _knob("Draw from those that reach a probability.", Search.SAMPLE)] = 1.0,
 ) -> None:
     """Ask a running server.
 
-    Example: [bold]zoo ask "15. Februar 2019" "Feb 15, 2019" --search beam[/]
+    Example: [bold]zoo ask "15. Februar 2019" "Feb 15, 2019" --search generate --width 2[/]
     """
     from zoo import tables
     from zoo.serving.client import Client, GrpcClient, RestClient
 
-    client: Client
-    if over is Protocol.REST:
-        client = RestClient(f"http://{host}:{port or 8501}", model=model)
-    else:
-        client = GrpcClient(f"{host}:{port or 8500}", model=model)
+    beam = {"width": width, "length_penalty": length_penalty, "prefix": prefix}
+    bounds = {"min_length": min_length, "max_length": max_length}
+    draw = {"seed": seed, "temperature": temperature, "top_k": top_k, "top_p": top_p}
+    client: Client = {
+        Protocol.REST: lambda: RestClient(f"http://{host}:{port or 8501}", model=model, version=version),
+        Protocol.GRPC: lambda: GrpcClient(f"{host}:{port or 8500}", model=model, version=version),
+    }[over]()
+    calls = {
+        Search.BEAM: lambda: client.beam(texts),
+        Search.GENERATE: lambda: client.generate(texts, **beam, **bounds),
+        Search.GREEDY: lambda: [[one] for one in client.greedy(texts)],
+        Search.SAMPLE: lambda: [[one] for one in client.sample(texts, **draw)],
+    }
     with client:
-        found = client.beam(texts) if search is Search.BEAM else [[one] for one in client.greedy(texts)]
+        found = calls[search]()
     over_what = f"{over.value} {search.value}"
     answered = [tables.Answered(text, over_what, best) for text, best in zip(texts, found, strict=True)]
     console.print(tables.answers_table(answered))

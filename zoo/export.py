@@ -83,6 +83,8 @@ class _Traced(NamedTuple):
 
     function: Any
     inputs: Mapping[str, tf.TensorSpec]
+    neutral: Mapping[str, Any]
+    settings: Sequence[Mapping[str, Any]]
 
 
 class VerificationError(RuntimeError):
@@ -228,7 +230,7 @@ def _trace(predictor: "Predictor") -> dict[str, _Traced]:
         for key, output in function.structured_outputs.items():
             if output.shape.rank == 0:
                 raise ValueError(f"Output {key} of {name} must begin with the batch, got a scalar.")
-        functions[name] = _Traced(function, specs)
+        functions[name] = _Traced(function, specs, signature.neutral, signature.settings)
     if "serving_default" not in functions:
         raise ValueError(f"One signature must be called serving_default, got {', '.join(functions)}.")
     return functions
@@ -254,25 +256,33 @@ def _examples(functions: Mapping[str, _Traced], questions: Sequence[str | bytes]
     """Every question asked of every signature, alone."""
     texts = [text.encode() if isinstance(text, str) else text for text in (*ALWAYS_ASKED, *questions)]
     for text in dict.fromkeys(texts):
-        (answer,) = _ask(functions["serving_default"].function, {"text": text}).values()
-        for name, (function, specs) in functions.items():
-            for inputs in _fill_in(name, set(specs), text, answer):
-                yield Example(name, inputs, _ask(function, inputs))
+        (answer,) = _ask(functions["serving_default"], {"text": text}).values()
+        for name, traced in functions.items():
+            for inputs in _fill_in(name, traced, text, answer):
+                yield Example(name, inputs, _ask(traced, inputs))
 
 
-def _fill_in(signature: str, names: set[str], text: bytes, answer: bytes) -> list[dict[str, bytes]]:
+def _fill_in(signature: str, traced: _Traced, text: bytes, answer: bytes) -> Iterator[dict[str, Any]]:
     """The inputs of a signature for one question: a target is the model's own answer, and nothing."""
-    if names == {"text"}:
-        return [{"text": text}]
-    if names == {"text", "target"}:
-        return [{"text": text, "target": target} for target in dict.fromkeys((answer, b""))]
-    raise ValueError(
-        f"The inputs of a signature are text, or text and target; those of {signature} are {sorted(names)}."
-    )
+    texts = traced.inputs.keys() - traced.neutral.keys()
+    if texts not in ({"text"}, {"text", "target"}):
+        raise ValueError(
+            "The inputs of a signature without a neutral value are text, or text and target; those of "
+            f"{signature} are {sorted(texts)}."
+        )
+    for target in dict.fromkeys((answer, b"")) if "target" in texts else (None,):
+        for setting in traced.settings:
+            inputs = {"text": text, **({} if target is None else {"target": target})}
+            knobs = {name: _scalar(value, traced.inputs[name]) for name, value in setting.items()}
+            yield inputs | knobs
 
 
-def _ask(function: Any, inputs: Mapping[str, bytes]) -> dict[str, Any]:
-    outputs = function(**{name: tf.constant([value]) for name, value in inputs.items()})
+def _scalar(value: Any, spec: tf.TensorSpec) -> Any:
+    return value.encode() if isinstance(value, str) else spec.dtype.as_numpy_dtype(value)
+
+
+def _ask(traced: _Traced, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    outputs = traced.function(**{name: tf.constant([value]) for name, value in inputs.items()})
     return {name: value[0].numpy() for name, value in outputs.items()}
 
 
@@ -301,7 +311,7 @@ def _write_warm_up(path: Path, model: str, examples: Sequence[Example]) -> None:
         for signature in dict.fromkeys(example.signature for example in examples):
             asked = [example.inputs for example in examples if example.signature == signature]
             asked = [inputs for inputs in asked if inputs["text"].strip()]
-            asked.sort(key=lambda inputs: sum(map(len, inputs.values())))
+            asked.sort(key=lambda inputs: len(inputs["text"]))
             for inputs in (asked[0], asked[-1]):
                 for size in WARM_UP_BATCHES:
                     log = prediction_log_pb2.PredictionLog()
@@ -326,8 +336,12 @@ def _manifest(functions: Mapping[str, _Traced], path: Path, card: Card) -> dict[
         },
         "needs": [TEXT_OPERATIONS] if TEXT_OPERATIONS in used else [],
         "signatures": {
-            name: {"inputs": _forms(specs), "outputs": _forms(function.structured_outputs)}
-            for name, (function, specs) in functions.items()
+            name: {
+                "inputs": _forms(traced.inputs),
+                "outputs": _forms(traced.function.structured_outputs),
+                "neutral": dict(traced.neutral),
+            }
+            for name, traced in functions.items()
         },
         "files": {
             file.relative_to(path).as_posix(): file.stat().st_size

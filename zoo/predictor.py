@@ -1,6 +1,6 @@
 """Text to text: tokenizers, a model and a search strategy meet, in graph operations alone."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -8,15 +8,28 @@ import tensorflow as tf
 from zoo.decoders import (
     Beam,
     Decoded,
+    ForcedPrefix,
     Greedy,
+    LogitTransform,
+    MinimumLength,
     OnlyEnd,
+    Sample,
     Seq2SeqModel,
     Strategy,
     decode,
     score,
 )
+from zoo.knobs import (
+    GENERATE,
+    GENERATE_EXAMPLES,
+    SAMPLE,
+    SAMPLE_EXAMPLES,
+    beam_of,
+    bounds_of,
+    sampling_of,
+)
 from zoo.tokenizers import PAD, Tokenizer
-from zoo.tokenizers.sequences import Sources, read_sources, read_targets, teacher_forced
+from zoo.tokenizers.sequences import Sources, read_prefixes, read_sources, read_targets, teacher_forced
 
 __all__ = ["Alignment", "Answers", "Predictor", "Signature", "TargetScores"]
 
@@ -63,6 +76,10 @@ class Signature(NamedTuple):
     """Called with keyword arguments that are named as the inputs."""
     inputs: Mapping[str, tf.TensorSpec]
     """What it takes, by name; the batch is the first axis of all."""
+    neutral: Mapping[str, Any] = {}
+    """What asks for nothing special, by name, for the inputs that have such a value."""
+    settings: Sequence[Mapping[str, Any]] = ({},)
+    """Values of those inputs that every export is tried with."""
 
 
 class Predictor(tf.Module):
@@ -81,6 +98,8 @@ class Predictor(tf.Module):
         max_source_length: greatest number of source tokens, the end mark counted.
         max_length: greatest number of tokens of an answer, and of a given target, the end mark counted there.
             A longer target is scored and aligned up to there.
+        max_width: K of the signature `generate`, whose requests choose a width of their own up to there; at
+            least the width of the beam.
 
     The score of an answer is what `score` says of its text, provided that the target's tokenizer reads back
     what it wrote.
@@ -95,6 +114,7 @@ class Predictor(tf.Module):
         beam: Beam | None = None,
         max_source_length: int = 256,
         max_length: int = 64,
+        max_width: int = 8,
     ) -> None:
         super().__init__()
         self.model: Any = model
@@ -103,14 +123,50 @@ class Predictor(tf.Module):
         self.beam = beam or Beam()
         self.max_source_length = max_source_length
         self.max_length = max_length
+        self.max_width = max(max_width, self.beam.width)
 
-    def answer(self, text: Any, strategy: Strategy | None = None) -> Answers:
-        """Texts (B,) to K answers each, found by a strategy, or else by the predictor's beam."""
+    def answer(
+        self,
+        text: Any,
+        strategy: Strategy | None = None,
+        *,
+        transforms: Sequence[LogitTransform] = (),
+        max_lengths: Any = None,
+    ) -> Answers:
+        """Texts (B,) to K answers each.
+
+        Args:
+            text: (B,) strings.
+            strategy: how to search; by the predictor's beam, unless given.
+            transforms, max_lengths: see `zoo.decoders.decode`.
+        """
         sources = self._read(text)
-        decoded = self._decode(sources, sources.blank, strategy or self.beam)
+        decoded = self._decode(sources, sources.blank, strategy or self.beam, transforms, max_lengths)
         shape = tf.shape(decoded.lengths)
         texts = self.target.decode(tf.reshape(decoded.token_ids, [-1, self.max_length]))
         return Answers(tf.reshape(texts, shape), decoded.scores, decoded.ranked_scores, decoded.lengths)
+
+    def generate(
+        self, text: Any, width: Any, length_penalty: Any, min_length: Any, max_length: Any, prefix: Any
+    ) -> Answers:
+        """Texts (B,) to `max_width` answers each, by beam searches that each text chooses.
+
+        An answer begins with the prefix, which counts in its score and its length, but neither in its ranked
+        score nor in the norm. All arguments are (B,); `zoo.knobs` says what their values mean.
+        """
+        given = read_prefixes(self.target, prefix, self.max_length)
+        given_lengths = tf.reduce_sum(tf.cast(given != PAD, tf.int32), axis=1)
+        shortest, longest = bounds_of(min_length, max_length, self.max_length)
+        return self.answer(
+            text,
+            beam_of(self.beam, self.max_width, width, length_penalty, given_lengths),
+            transforms=[MinimumLength(shortest), ForcedPrefix(given, given_lengths)],
+            max_lengths=longest,
+        )
+
+    def sample(self, text: Any, seed: Any, temperature: Any, top_k: Any, top_p: Any) -> Answers:
+        """Texts (B,) to one answer each, drawn. All arguments are (B,), see `zoo.knobs`."""
+        return self.answer(text, Sample(seed), transforms=sampling_of(temperature, top_k, top_p))
 
     def score(self, text: Any, target: Any) -> TargetScores:
         """Texts (B,) and targets (B,) to how likely the targets are, token by token."""
@@ -137,14 +193,26 @@ class Predictor(tf.Module):
 
     def signatures(self) -> dict[str, Signature]:
         """The questions that an export of this predictor answers, by name."""
-        text = {"text": tf.TensorSpec([None], tf.string, name="text")}
-        both = {**text, "target": tf.TensorSpec([None], tf.string, name="target")}
+        text = _specs(text="")
+        both = _specs(text="", target="")
         signatures = {
             "serving_default": Signature(
                 lambda text: {"text": self.answer(text, self.beam).text[:, 0]}, text
             ),
-            "greedy": Signature(self._greedy, text),
+            "greedy": Signature(lambda text: _only(self.answer(text, Greedy())), text),
             "beam": Signature(lambda text: self.answer(text, self.beam)._asdict(), text),
+            "generate": Signature(
+                lambda **inputs: self.generate(**inputs)._asdict(),
+                {**text, **_specs(**GENERATE)},
+                GENERATE,
+                GENERATE_EXAMPLES,
+            ),
+            "sample": Signature(
+                lambda **inputs: _only(self.sample(**inputs)),
+                {**text, **_specs(**SAMPLE)},
+                SAMPLE,
+                SAMPLE_EXAMPLES,
+            ),
             "score": Signature(lambda text, target: self.score(text, target)._asdict(), both),
         }
         if hasattr(self.model, "alignment"):  # not `isinstance`, which does not ask properties
@@ -158,21 +226,43 @@ class Predictor(tf.Module):
             "target_vocabulary.json": self.target.describe(),
         }
 
-    def _greedy(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
-        answers = self.answer(text, Greedy())
-        return {
-            "text": answers.text[:, 0],
-            "score": answers.score[:, 0],
-            "length": answers.length[:, 0],
-        }
-
     def _read(self, text: Any) -> Sources:
         return read_sources(self.source, text, self.max_source_length)
 
-    def _decode(self, sources: Sources, nothing_to_say: tf.Tensor, strategy: Strategy) -> Decoded:
+    def _decode(
+        self,
+        sources: Sources,
+        nothing_to_say: tf.Tensor,
+        strategy: Strategy,
+        transforms: Sequence[LogitTransform] = (),
+        max_lengths: Any = None,
+    ) -> Decoded:
         """Search, but for the sources (B,) that have nothing to say."""
-        transforms = [OnlyEnd(nothing_to_say)]
-        return decode(self.model, sources.ids, strategy, max_length=self.max_length, transforms=transforms)
+        return decode(
+            self.model,
+            sources.ids,
+            strategy,
+            max_length=self.max_length,
+            max_lengths=max_lengths,
+            transforms=[*transforms, OnlyEnd(nothing_to_say)],
+        )
+
+
+def _specs(**values: Any) -> dict[str, tf.TensorSpec]:
+    """A batch of what each value is one of."""
+    return {
+        name: tf.TensorSpec([None], tf.convert_to_tensor(value).dtype, name=name)
+        for name, value in values.items()
+    }
+
+
+def _only(answers: Answers) -> dict[str, tf.Tensor]:
+    """Answers (B, 1) as one of each source, (B,)."""
+    return {
+        "text": answers.text[:, 0],
+        "score": answers.score[:, 0],
+        "length": answers.length[:, 0],
+    }
 
 
 def _require_pairs(text: Any, target: Any) -> None:

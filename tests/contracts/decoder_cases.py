@@ -1,9 +1,10 @@
 """Every search strategy of the zoo: the next one joins by a row."""
 
-from zoo.decoders import Beam, Greedy
+from zoo.decoders import Beam, Greedy, Sample
 
 STRATEGIES = {
     "greedy": Greedy(),
+    "sample": Sample(7),
     "beam of 1": Beam(1),
     "beam of 2, long preferred": Beam(2, 2.0),
     "beam of 4": Beam(4),

@@ -23,6 +23,7 @@ from zoo.layers import (
     GRUCell,
     HiddenState,
     KeysValues,
+    LayerNorm,
     LearnedPositions,
     LogMel,
     LSTMCell,
@@ -31,6 +32,7 @@ from zoo.layers import (
     MultiHeadAttention,
     OneHot,
     Pooling,
+    Projection,
     Recurrent,
     RecurrentStack,
     RNNCell,
@@ -194,9 +196,13 @@ LAYERS = {
     "RNNCell": _cell(RNNCell, HiddenState(_numbers(B, 3)), 1),
     "GRUCell": _cell(GRUCell, HiddenState(_numbers(B, 3)), 3),
     "LSTMCell": _cell(LSTMCell, LSTMState(_numbers(B, 3), _numbers(B, 3) / 2), 4),
-    "Recurrent-rnn": _sequence(Recurrent, {"units": 3, "cell": "rnn", "direction": "backward"}),
-    "Recurrent-gru": _sequence(Recurrent, {"units": 3, "cell": "gru", "direction": "backward"}),
-    "Recurrent-lstm": _sequence(Recurrent, {"units": 3, "direction": "backward"}),
+    "Recurrent-rnn": _sequence(
+        Recurrent, {"units": 3, "cell": "rnn", "direction": "backward", "loop": "scan"}
+    ),
+    "Recurrent-gru": _sequence(
+        Recurrent, {"units": 3, "cell": "gru", "direction": "backward", "loop": "keras"}
+    ),
+    "Recurrent-lstm": _sequence(Recurrent, {"units": 3, "direction": "backward", "loop": "keras"}),
     "RecurrentStack-all-options": _sequence(
         RecurrentStack,
         {
@@ -207,6 +213,7 @@ LAYERS = {
             "dropout": 0.3,
             "residual": True,
             "layer_norm": True,
+            "loop": "keras",
         },
     ),
     "RecurrentStack-backward": _sequence(
@@ -226,6 +233,10 @@ LAYERS = {
     ),
     "MultiHeadAttention-softmax": _heads("softmax"),
     "MultiHeadAttention-relu": _heads("relu"),
+    "Projection": LayerCase(
+        Projection, {"units": 3, "activation": "tanh", "use_bias": False}, {"inputs": _numbers(B, T, 4)}
+    ),
+    "LayerNorm": LayerCase(LayerNorm, {"epsilon": 0.01}, {"inputs": _numbers(B, T, 4)}),
     "FeedForward-relu": _feed_forward("relu"),
     "FeedForward-gelu": _feed_forward("gelu"),
     "FeedForward-glu": _feed_forward("glu"),

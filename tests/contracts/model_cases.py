@@ -97,6 +97,8 @@ MODELS = {
     "rnn": _recurrent(representative=True, cell="rnn", direction="forward", attention="none"),
     "gru": _recurrent(cell="gru", direction="forward", attention="none", depth=2),
     "lstm-reversed-source": _recurrent(direction="backward", attention="none", depth=2),
+    "lstm-bidirectional": _recurrent(attention="none"),
+    "gru-bidirectional-deep": _recurrent(cell="gru", attention="none", depth=2),
     "lstm-bahdanau": _recurrent(attention="bahdanau"),
     "gru-bahdanau": _recurrent(representative=True, cell="gru", attention="bahdanau", depth=2),
     "rnn-luong-dot": _recurrent(cell="rnn", direction="backward", attention="luong_dot", decoder_units=5),
@@ -106,7 +108,7 @@ MODELS = {
     ),
     "lstm-luong-concat": _recurrent(attention="luong_concat"),
     "transformer-sinusoidal": _transformer(depth=3),
-    "transformer-learned": _transformer(positions="learned", activation="gelu", norm="pre"),
+    "transformer-learned": _transformer(positions="learned", activation="gelu", norm="pre", max_length=20),
     "transformer-rotary": _transformer(representative=True, positions="rotary", activation="glu", norm="pre"),
     "transformer-no-positions": _transformer(positions="none", activation="glu"),
     "transformer-under-luong": ModelCase(

@@ -152,8 +152,9 @@ def test_nothing_can_be_reached(strategy):
 def test_a_token_of_no_probability_forced_upon_the_model(strategy):
     """A transform may insist on what the model holds for impossible: the score is finite."""
 
-    def insist(log_probs, token_ids, index):
-        return tf.where(tf.range(tf.shape(log_probs)[-1]) == FIRST, tf.zeros_like(log_probs), -np.inf)
+    def insist(following, token_ids, index):
+        ids = tf.range(following.searched.shape[2])
+        return following.steer(tf.where(ids == FIRST, tf.zeros_like(following.searched), -np.inf))
 
     logits = logits_of({END: 1.0, FIRST: 0.0})
     found = decode(Scripted(logits), SOURCES[:1], strategy, max_length=2, transforms=[insist])
@@ -180,7 +181,9 @@ def test_logits_in_half_precision(strategy, dtype):
 
 @each_strategy
 def test_transforms_do_not_enter_the_scores(strategy):
-    halved = search(strategy, transforms=[lambda log_probs, token_ids, index: log_probs / 2])
+    halved = search(
+        strategy, transforms=[lambda following, token_ids, index: following.steer(following.searched / 2)]
+    )
     for source in range(TABLES):
         for hypothesis in hypotheses(halved, source):
             assert hypothesis.score == pytest.approx(score_of(LOGITS[source], hypothesis.ids), abs=1e-5)

@@ -277,11 +277,12 @@ def test_more_hypotheses_than_sequences():
 def test_transforms_steer_but_do_not_enter_scores():
     logits = random_logits(6, 3, 4)
 
-    def no_a(log_probs, token_ids, index):
-        return tf.where(tf.range(tf.shape(log_probs)[-1]) == A, -math.inf, log_probs)
+    def no_a(following, token_ids, index):
+        ids = tf.range(following.searched.shape[2])
+        return following.steer(tf.where(ids == A, -math.inf, following.searched))
 
-    def halved(log_probs, token_ids, index):
-        return log_probs / 2
+    def halved(following, token_ids, index):
+        return following.steer(following.searched / 2)
 
     plain = search(logits, Beam(6, 1.0), 4)
     steered = search(logits, Beam(6, 1.0), 4, transforms=[no_a, halved])
@@ -296,9 +297,10 @@ def test_transforms_steer_but_do_not_enter_scores():
 def test_transforms_see_the_hypotheses_so_far():
     """No token twice in a row, told from the ids that the transform is handed."""
 
-    def no_repeat(log_probs, token_ids, index):
+    def no_repeat(following, token_ids, index):
         last = tf.where(index > 0, token_ids[:, :, tf.maximum(index - 1, 0)], -1)
-        return tf.where(tf.range(tf.shape(log_probs)[-1]) == last[..., None], -math.inf, log_probs)
+        ids = tf.range(following.searched.shape[2])
+        return following.steer(tf.where(ids == last[..., None], -math.inf, following.searched))
 
     for strategy in (Beam(4), Greedy()):
         found = search(logits_of({A: 0.6, B: 0.3, C: 0.1}), strategy, 6, transforms=[no_repeat])

@@ -130,16 +130,30 @@ def test_asking_for_the_alignment_changes_nothing():
     np.testing.assert_array_equal(layer(QUERY, memory, MASKS["all"]), before)
 
 
+def rows(vectors):
+    """(B, K, ...) to (B * K, ...), as a step has the hypotheses of a source."""
+    return np.reshape(vectors, (-1, *vectors.shape[2:]))
+
+
 def test_a_step_of_hypotheses_with_memories_of_their_own():
-    """Queries (B, K, 1, D) over memories (B, K, H, L, D / H) equal those of each hypothesis alone."""
     layer = made(WIDTH)
     own = random.normal(size=(B, 2, S, WIDTH)).astype("float32")
-    query = random.normal(size=(B, 2, 1, WIDTH)).astype("float32")
-    mask = np.array([[True, True, True, False, False]])
-    together = layer(query, layer.project(own), mask)
+    query = random.normal(size=(B, 2, WIDTH)).astype("float32")
+    mask = np.array([True, True, True, False, False])
+    found = layer.look_back(rows(query), layer.project(rows(own)), mask)
     for k in range(2):
-        alone = layer(query[:, k], layer.project(own[:, k]), mask)
-        np.testing.assert_allclose(together[:, k], alone, atol=1e-6)
+        alone = layer(query[:, k : k + 1], layer.project(own[:, k]), mask[None])
+        np.testing.assert_allclose(found[k::2], alone[:, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_a_step_of_hypotheses_over_the_memory_of_their_source(width):
+    layer = made()
+    query = random.normal(size=(B, width, WIDTH)).astype("float32")
+    memory = layer.project(VALUES)
+    np.testing.assert_allclose(
+        layer.look(rows(query), memory, MASK, width), rows(layer(query, memory, MASK)), atol=1e-6
+    )
 
 
 @each_normalization
@@ -150,11 +164,13 @@ def test_a_step_over_what_is_shared_and_what_is_own(normalization):
     own = random.normal(size=(B, 2, 3, WIDTH)).astype("float32")
     query = random.normal(size=(B, 2, WIDTH)).astype("float32")
     shared_mask, own_mask = MASK[:, 0], np.array([True, True, False])
-    found = layer.step(query, layer.project(own), own_mask, layer.project(shared), shared_mask)
+    found = layer.look_back_beyond(
+        rows(query), layer.project(rows(own)), own_mask, layer.project(shared), shared_mask, 2
+    )
     for k in range(2):
         both = layer.project(np.concatenate([shared, own[:, k]], axis=1))
         mask = np.concatenate([shared_mask, np.tile(own_mask, (B, 1))], axis=1)[:, None, :]
-        np.testing.assert_allclose(found[:, k], layer(query[:, k : k + 1], both, mask)[:, 0], atol=1e-5)
+        np.testing.assert_allclose(found[k::2], layer(query[:, k : k + 1], both, mask)[:, 0], atol=1e-5)
 
 
 def test_relu_by_hand():

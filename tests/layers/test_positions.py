@@ -58,6 +58,20 @@ def test_learned_positions_have_an_end():
         LearnedPositions(4)(numbers(1, 5, 2))
 
 
+def test_no_position_beyond_the_end_has_the_vector_of_another():
+    """A processor complains, and XLA, which cannot, gives no number. Positions before it are as they were."""
+    layer, inputs = LearnedPositions(4), numbers(1, 3, 2)
+    layer.build(inputs.shape)
+    eager = layer(inputs, positions=tf.constant([1, 3, 0]))
+    beyond = tf.constant([1, 4, 0])
+    for call in (layer, tf.function(layer)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"4 is not in \[0, 4\)"):
+            call(inputs, positions=beyond)
+    found = tf.function(layer, jit_compile=True)(inputs, positions=beyond).numpy()
+    assert np.isnan(found[:, 1]).all()
+    np.testing.assert_allclose(found[:, [0, 2]], eager[:, ::2], atol=1e-6)
+
+
 def test_rotary_equals_the_equation():
     inputs = numbers(2, 3, 9, 8)
     expected = np.stack([inputs[:, :, t] @ rotary_matrix(t, 8).T for t in range(9)], axis=2)

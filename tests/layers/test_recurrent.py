@@ -1,6 +1,9 @@
+import warnings
+
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 from equations import STEPS, recurrent, recurrent_stack
 
 from zoo.layers import Recurrent, RecurrentStack
@@ -100,7 +103,37 @@ def test_outputs_carry_the_mask_of_the_inputs():
     assert getattr(state.hidden, "_keras_mask", None) is None
     outputs, finals = RecurrentStack(3, depth=2)(embedded, mask=embedded._keras_mask)
     np.testing.assert_array_equal(outputs._keras_mask, [[True, True, False]])
-    assert getattr(finals, "_keras_mask", None) is None
+    (final,) = finals
+    assert getattr(final, "_keras_mask", None) is None
+
+
+@pytest.mark.parametrize("cell", ["lstm", "gru"])
+def test_xla_compiles_and_differentiates_the_scan_over_any_length(cell):
+    layer = with_random_weights(Recurrent(UNITS, cell=cell, direction="backward", loop="scan"))
+
+    def gradients(inputs, mask):
+        with tf.GradientTape() as tape:
+            outputs, state = layer(inputs, mask, training=True)
+            total = tf.reduce_sum(outputs**2) + tf.reduce_sum(state[-1])
+        return tape.gradient(total, [weight.value for weight in layer.weights])
+
+    any_length = [tf.TensorSpec((None, None, WIDTH)), tf.TensorSpec((None, None), tf.bool)]
+    compiled = tf.function(gradients, jit_compile=True, input_signature=any_length)
+    for length in (6, 4):
+        question = (tf.constant(INPUTS[:, :length]), tf.constant(MASKS["holes"][:, :length]))
+        for found, expected in zip(compiled(*question), gradients(*question), strict=True):
+            np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_keras_compiles_what_was_asked_for_the_scan_alone():
+    for loop, compiles in (("scan", True), ("auto", False), ("keras", False)):
+        inputs, mask = keras.Input((None, WIDTH)), keras.Input((None,), dtype="bool")
+        model = keras.Model([inputs, mask], RecurrentStack(UNITS, loop=loop)(inputs, mask)[0])
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            model.compile("sgd", "mse", jit_compile=True)
+        assert model.jit_compile == compiles
+        assert any("doesn't support `jit_compile=True`" in str(one.message) for one in warned) != compiles
 
 
 def test_unknown_names():
@@ -148,7 +181,8 @@ def test_stack_equals_the_equations(arguments):
             )
             np.testing.assert_allclose(outputs[row][seen], expected, atol=1e-5)
             np.testing.assert_array_equal(outputs[row][~seen], 0)
-            np.testing.assert_allclose(finals[row], last, atol=1e-5)
+            for found, one in zip(finals, last, strict=True):
+                np.testing.assert_allclose(found[row], one, atol=1e-5)
     assert stack.width == outputs.shape[-1]
 
 
@@ -174,4 +208,4 @@ def test_dropout_is_between_layers_and_in_training_alone():
     two = with_random_weights(RecurrentStack(UNITS, depth=2, dropout=0.9))
     (trained, trained_finals), (outputs, finals) = two(INPUTS, mask, training=True), two(INPUTS, mask)
     assert np.abs(trained - outputs).max() > 0.01
-    np.testing.assert_array_equal(trained_finals[:, :UNITS], finals[:, :UNITS])
+    np.testing.assert_array_equal(trained_finals[0][:, :UNITS], finals[0][:, :UNITS])

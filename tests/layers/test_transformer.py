@@ -3,7 +3,15 @@ import pytest
 import tensorflow as tf
 from equations import feed_forward, multi_head, residual, rotary_matrix
 
-from zoo.layers import CausalBlock, DecoderBlock, EncoderBlock, FeedForward, KeysValues, RotaryPositions
+from zoo.layers import (
+    CausalBlock,
+    DecoderBlock,
+    EncoderBlock,
+    FeedForward,
+    KeysValues,
+    Place,
+    RotaryPositions,
+)
 
 WIDTH, HEADS, UNITS, MEMORY = 4, 2, 5, 3
 B, T, S = 3, 4, 5
@@ -147,12 +155,11 @@ def test_steps_of_hypotheses_equal_the_whole_pass_of_each(norm):
     cache = KeysValues(empty, empty)
     whole = [layer(hypotheses[:, k], CAUSAL, memory, MASK, turn=ROTARY) for k in range(2)]
     for t in range(T):
-        position = tf.constant(t)
-        found, cache = layer.step(
-            hypotheses[:, :, t], t, cache, memory, MASK, turn=lambda x, t=position: ROTARY(x, t)
-        )
+        position, place = tf.constant(t), Place.of(t, B * 2 * HEADS, T + 2)
+        rows = hypotheses[:, :, t].reshape(-1, WIDTH)
+        found, cache = layer.step(rows, place, cache, memory, MASK, turn=lambda x, t=position: ROTARY(x, t))
         for k in range(2):
-            np.testing.assert_allclose(found[:, k], whole[k][:, t], atol=1e-5)
+            np.testing.assert_allclose(found[k::2], whole[k][:, t], atol=1e-5)
     assert cache.keys.shape == empty.shape
     assert not np.any(cache.values[..., T:, :])
 
@@ -161,8 +168,9 @@ def test_a_cache_may_hold_anything_where_it_is_not_filled():
     layer = made(DecoderBlock, MEMORY)
     memory = layer.project_memory(VALUES)
     shape = (B, 2, HEADS, T, WIDTH // HEADS)
+    rows = INPUTS[:, :2].reshape(-1, WIDTH)
     found = [
-        layer.step(INPUTS[:, :2], 0, KeysValues(filling, filling), memory, MASK)[0]
+        layer.step(rows, Place.of(0, B * 2 * HEADS, T), KeysValues(filling, filling), memory, MASK)[0]
         for filling in (np.zeros(shape, "float32"), np.full(shape, 1e4, "float32"))
     ]
     np.testing.assert_array_equal(*found)

@@ -11,7 +11,6 @@ from zoo.data.batches import batches
 from zoo.data.pairs import Pairs
 from zoo.decoders import Beam, Greedy, decode
 from zoo.export import Card, write
-from zoo.layers import KeysValues, MultiHeadAttention
 from zoo.models import RecurrentLM, TransformerLM, read_prompt
 from zoo.predictor import Predictor
 from zoo.tokenizers import Characters
@@ -62,27 +61,6 @@ def test_a_prompt_is_the_beginning_of_the_text(make):
         for source in ([*prompt, END], [*prompt, END, PAD, PAD], [PAD, *prompt, END]):
             logits = model({"source": np.array([source]), "target_ids": target_ids}).numpy()[0]
             np.testing.assert_allclose(logits, whole[parted:], atol=1e-5)
-
-
-@pytest.mark.parametrize("normalization", ["softmax", "relu"])
-def test_attention_to_own_and_shared_memory_is_attention_to_both_in_a_row(normalization):
-    batch, width, heads, shared, own, size = 2, 3, 2, 4, 5, 6
-    keras.utils.set_random_seed(3)
-    layer = MultiHeadAttention(size, heads=heads, normalization=normalization)
-    layer.build_for(size)
-    random = np.random.default_rng(3)
-    query = random.normal(size=(batch, width, size)).astype("float32")
-    of_own = random.normal(size=(2, batch, width, heads, own, size // heads)).astype("float32")
-    of_shared = random.normal(size=(2, batch, heads, shared, size // heads)).astype("float32")
-    own_mask = np.arange(own) < 2
-    shared_mask = np.array([[True, True, True, False], [False] * 4])
-    found = layer.step(query, KeysValues(*of_own), own_mask, KeysValues(*of_shared), shared_mask)
-
-    repeated = np.repeat(of_shared[:, :, None], width, axis=2)
-    both = KeysValues(*np.concatenate([repeated, of_own], axis=-2))
-    masks = (shared_mask[:, None, None], np.broadcast_to(own_mask, (batch, 1, 1, own)))
-    expected = layer(query[:, :, None], both, np.concatenate(masks, axis=-1))[:, :, 0]
-    np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 def repeating_texts():
@@ -148,3 +126,15 @@ def test_unknown_names_are_refused():
         TransformerLM(9, positions="relative")
     with pytest.raises(ValueError, match=r"3 heads do not divide a width of 8"):
         TransformerLM(9, width=8, heads=3)
+
+
+@pytest.mark.parametrize("model", [RecurrentLM, TransformerLM])
+def test_sizes_that_no_language_model_can_have(model):
+    more = ("embedding_dim",) if model is RecurrentLM else ("width", "heads", "max_length")
+    for name in ("depth", "units", *more):
+        with pytest.raises(ValueError, match=f"{name} must be a whole number, 1 or more, got 0"):
+            model(9, **{name: 0})
+    with pytest.raises(ValueError, match="vocab_size must be a whole number, 1 or more, got 0"):
+        model(0)
+    with pytest.raises(ValueError, match=r"dropout must be a rate from 0 to below 1, got 1"):
+        model(9, dropout=1)

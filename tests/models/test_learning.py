@@ -60,6 +60,8 @@ LEARNERS = {
     "rnn": recurrent("copy", 800, cell="rnn", direction="backward", attention="none", encoder_units=64),
     "gru": recurrent("reverse", 800, cell="gru", direction="forward", attention="none", encoder_units=64),
     "lstm": recurrent("copy", 800, direction="backward", attention="none", encoder_units=64),
+    "gru-bidirectional": recurrent("copy", 800, cell="gru", attention="none"),
+    "lstm-bidirectional": recurrent("reverse", 800, attention="none"),
     "rnn-bahdanau": recurrent("reverse", cell="rnn"),
     "gru-bahdanau": recurrent("reverse", cell="gru"),
     "lstm-bahdanau": recurrent("copy"),

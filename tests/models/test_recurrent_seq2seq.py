@@ -1,6 +1,7 @@
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 from equations import (
     STEPS,
     additive_energies,
@@ -12,7 +13,7 @@ from equations import (
     softmax,
 )
 
-from zoo.models import LuongDecoder, RecurrentEncoder, RecurrentSeq2Seq
+from zoo.models import LuongDecoder, RecurrentDecoder, RecurrentEncoder, RecurrentSeq2Seq, Seq2Seq
 
 SOURCE = np.array([[4, 5, 6, 2], [6, 2, 0, 0], [2, 0, 0, 0], [5, 5, 2, 0]])
 TARGET = np.array([[1, 5, 6], [1, 6, 2], [1, 3, 4], [1, 1, 7]])
@@ -25,7 +26,7 @@ def made(model, scale=0.7):
 
 
 def encoded(encoder, source):
-    """One source without padding: values (S, D) and summary."""
+    """One source without padding: values (S, D), and the summary of each direction."""
     layers = [
         [(layer.get_weights(), layer.direction == "backward") for layer in directions]
         for directions in encoder.stack.layers
@@ -89,7 +90,7 @@ def plain(model, source, target_ids):
     """Sutskever et al. (2014)."""
     decoder = model.decoder
     _, summary = encoded(model.encoder, source)
-    states, logits = beginning(decoder, summary), []
+    states, logits = beginning(decoder, np.concatenate(summary)), []
     for y in decoder.embedding.embeddings.numpy()[target_ids]:
         states, top = climbed(decoder, y, states)
         weight, bias = decoder.readout.get_weights()
@@ -98,10 +99,10 @@ def plain(model, source, target_ids):
 
 
 def bahdanau(model, source, target_ids):
-    """Bahdanau et al. (2015), A.2.2."""
+    """Bahdanau et al. (2015), A.2.2: it starts from what the backward direction knows of the first token."""
     decoder = model.decoder
-    values, summary = encoded(model.encoder, source)
-    states, logits, alignment = beginning(decoder, summary), [], []
+    values, (*_, backward) = encoded(model.encoder, source)
+    states, logits, alignment = beginning(decoder, backward), [], []
     widened = Widened(decoder, decoder.context_projection)
     for y in decoder.embedding.embeddings.numpy()[target_ids]:
         alignment.append(softmax(energies(decoder.attention, states[-1][0], values)))
@@ -115,7 +116,7 @@ def luong(model, source, target_ids):
     """Luong et al. (2015), sections 3.1 and 3.3."""
     decoder = model.decoder
     values, summary = encoded(model.encoder, source)
-    states, logits, alignment = beginning(decoder, summary), [], []
+    states, logits, alignment = beginning(decoder, np.concatenate(summary)), [], []
     widened, fed = Widened(decoder, decoder.feeding), np.zeros(decoder.units)
     for y in decoder.embedding.embeddings.numpy()[target_ids]:
         states, top = climbed(widened, np.concatenate([y, fed]), states)
@@ -130,6 +131,8 @@ CASES = {
     "rnn": (plain, {"cell": "rnn", "attention": "none", "direction": "forward"}),
     "gru, deep": (plain, {"cell": "gru", "attention": "none", "direction": "backward", "depth": 2}),
     "lstm, deep": (plain, {"attention": "none", "direction": "backward", "depth": 3}),
+    "gru, bidirectional": (plain, {"cell": "gru", "attention": "none"}),
+    "lstm, bidirectional, deep": (plain, {"attention": "none", "depth": 2}),
     "rnn, bahdanau": (bahdanau, {"cell": "rnn"}),
     "gru, bahdanau, deep": (bahdanau, {"cell": "gru", "depth": 2}),
     "lstm, bahdanau": (bahdanau, {}),
@@ -208,12 +211,54 @@ def test_unknown_names():
         RecurrentSeq2Seq(8, 9, cell="esn")
 
 
-def test_the_summary_has_one_state_of_each_layer():
+def test_the_summary_has_the_last_state_of_each_layer_and_direction():
     encoder = RecurrentEncoder(8, 5, embedding_dim=3, depth=2)
-    values, mask, summary = encoder(SOURCE)
+    values, mask, (forward, backward) = encoder(SOURCE)
     assert values.shape == (4, 4, encoder.width) == (4, 4, 10)
-    assert summary.shape == (4, encoder.summary_width) == (4, 10)
+    assert (forward.shape[1], backward.shape[1]) == encoder.summary_width == (10, 10)
     np.testing.assert_array_equal(mask, SOURCE > 0)
+    for row, length in enumerate((SOURCE > 0).sum(axis=1)):
+        np.testing.assert_array_equal(forward[row, 5:], values[row, length - 1, :5])
+        np.testing.assert_array_equal(backward[row, 5:], values[row, 0, 5:])
+    assert RecurrentEncoder(8, 5, embedding_dim=3, direction="forward").summary_width == (5,)
+
+
+def test_without_attention_both_ends_of_the_source_are_at_hand():
+    """Neither direction of the uppermost layer is made in vain."""
+    encoder = RecurrentEncoder(8, 5, embedding_dim=3, depth=2)
+    model = Seq2Seq(encoder, RecurrentDecoder(9, 6, embedding_dim=3))
+    with tf.GradientTape(persistent=True) as tape:
+        total = tf.reduce_sum(model({"source": SOURCE, "target_ids": TARGET}) ** 2)
+    for layer in encoder.stack.layers[-1]:
+        gradients = tape.gradient(total, [w.value for w in layer.trainable_variables])
+        assert all(np.any(gradient) for gradient in gradients), layer.name
+
+
+def test_dot_attention_needs_states_of_the_size_of_the_values():
+    """It is found when the model is made, and the message says both sizes and the way out."""
+    for score, layer in (("luong_dot", "DotAttention"), ("luong_scaled_dot", "ScaledDotAttention")):
+        message = rf"{layer} .* queries of size 7 and values of size 10\. Make them equal .* `general`"
+        with pytest.raises(ValueError, match=message):
+            RecurrentSeq2Seq(8, 9, encoder_units=5, decoder_units=7, attention=score)
+    RecurrentSeq2Seq(8, 9, encoder_units=5, decoder_units=7, attention="luong_general")
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"source_vocab_size": 0}, "vocab_size must be a whole number, 1 or more, got 0"),
+        ({"vocab_size": -1}, "vocab_size must be a whole number, 1 or more, got -1"),
+        ({"embedding_dim": 0}, "embedding_dim must be a whole number, 1 or more, got 0"),
+        ({"encoder_units": 0}, "units must be a whole number, 1 or more, got 0"),
+        ({"decoder_units": 2.5}, "units must be a whole number, 1 or more, got 2.5"),
+        ({"depth": 0}, "depth must be a whole number, 1 or more, got 0"),
+        ({"dropout": 1.0}, "dropout must be a rate from 0 to below 1, got 1.0"),
+        ({"dropout": -0.1}, "dropout must be a rate from 0 to below 1, got -0.1"),
+    ],
+)
+def test_sizes_that_no_model_can_have(changed, message):
+    with pytest.raises(ValueError, match=message):
+        RecurrentSeq2Seq(**{"source_vocab_size": 8, "vocab_size": 9, **changed})
 
 
 def test_both_parts_have_the_precision_of_the_whole():

@@ -98,3 +98,21 @@ def test_the_new_encoders_fit_under_a_decoder_too():
         logits = model({"source": SOURCE, "target_ids": np.array([[1, 4], [1, 5], [1, 3]])})
         assert logits.shape == (3, 2, 6)
         assert np.isfinite(logits).all()
+
+
+def test_numbers_that_no_model_can_have(encoder):
+    mean = Pooling("mean")
+    for make in (
+        lambda: SequenceTagger(encoder, classes=0),
+        lambda: SequenceClassifier(encoder, classes=0, pooling=mean),
+    ):
+        with pytest.raises(ValueError, match="classes must be a whole number, 1 or more, got 0"):
+            make()
+    for make in (
+        lambda: SequenceTagger(encoder, classes=3, dropout=1.0),
+        lambda: TokenRegressor(encoder, dropout=1.0),
+        lambda: SequenceClassifier(encoder, classes=3, pooling=mean, dropout=1.0),
+        lambda: SequenceRegressor(encoder, pooling=mean, dropout=1.0),
+    ):
+        with pytest.raises(ValueError, match=r"dropout must be a rate from 0 to below 1, got 1\.0"):
+            make()

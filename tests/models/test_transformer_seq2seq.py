@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import tensorflow as tf
 from equations import (
     feed_forward,
     layer_norm,
@@ -9,6 +10,7 @@ from equations import (
     sinusoidal_position,
 )
 
+from zoo.decoders import Greedy, decode
 from zoo.models import TransformerDecoder, TransformerEncoder, TransformerSeq2Seq
 
 WIDTH, HEADS = 8, 2
@@ -135,3 +137,57 @@ def test_unknown_names():
         TransformerSeq2Seq(8, 9, positions="alibi")
     with pytest.raises(ValueError, match=r"norm must be one of pre, post, got 'deep'"):
         TransformerSeq2Seq(8, 9, norm="deep")
+
+
+@pytest.mark.parametrize("name", ["source", "target_ids"])
+def test_a_sequence_longer_than_the_learned_positions_is_refused(name):
+    model = made(positions="learned", max_length=4)
+    inputs = {"source": SOURCE, "target_ids": TARGET}
+    whole = model(inputs).numpy()
+    longer = np.pad(inputs[name], [(0, 0), (0, 5 - inputs[name].shape[1])], constant_values=4)
+    message = rf"{name} may have 5 tokens, but this model has learned positions for 4: make it with a greater"
+    for call in (model, tf.function(model)):
+        with pytest.raises(ValueError, match=message):
+            call({**inputs, name: longer})
+    np.testing.assert_array_equal(model(inputs), whole)
+    made(max_length=4)({**inputs, name: longer})  # sines go on
+
+
+@pytest.mark.parametrize("name", ["source", "target_ids"])
+def test_in_a_graph_of_any_length_too(name):
+    model = made(positions="learned", max_length=4)
+    inputs = {"source": SOURCE, "target_ids": TARGET}
+    specs = {key: tf.TensorSpec([None, None], tf.int64) for key in inputs}
+    traced = tf.function(lambda source, target_ids: model({"source": source, "target_ids": target_ids}))
+    traced = traced.get_concrete_function(**specs)
+    arguments = {key: tf.constant(value) for key, value in inputs.items()}
+    np.testing.assert_allclose(traced(**arguments), model(inputs), atol=1e-5)
+    longer = tf.pad(arguments[name], [[0, 0], [0, 5 - inputs[name].shape[1]]], constant_values=4)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"is not in \[0, 4\)"):
+        traced(**{**arguments, name: longer})
+
+
+def test_a_search_longer_than_the_learned_positions_is_refused():
+    model = made(positions="learned", max_length=4)
+    assert decode(model, SOURCE, Greedy(), max_length=4).token_ids.shape == (4, 1, 4)
+    with pytest.raises(ValueError, match="A hypothesis may have 5 tokens, but this model has learned"):
+        decode(model, SOURCE, Greedy(), max_length=5)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"source_vocab_size": 0}, "source_vocab_size must be a whole number, 1 or more, got 0"),
+        ({"vocab_size": 0}, "vocab_size must be a whole number, 1 or more, got 0"),
+        ({"width": 0}, "width must be a whole number, 1 or more, got 0"),
+        ({"depth": 0}, "depth must be a whole number, 1 or more, got 0"),
+        ({"heads": 0}, "heads must be a whole number, 1 or more, got 0"),
+        ({"units": 0}, "units must be a whole number, 1 or more, got 0"),
+        ({"max_length": 0}, "max_length must be a whole number, 1 or more, got 0"),
+        ({"dropout": 1}, "dropout must be a rate from 0 to below 1, got 1"),
+        ({"width": 9, "heads": 3}, r"width must be even, .* got 9"),
+    ],
+)
+def test_sizes_that_no_model_can_have(changed, message):
+    with pytest.raises(ValueError, match=message):
+        TransformerSeq2Seq(**{"source_vocab_size": 8, "vocab_size": 9, **changed})

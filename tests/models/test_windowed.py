@@ -87,6 +87,7 @@ def test_a_window_has_a_middle(window):
         WindowedEncoder(10, 6, embedding_dim=3, window=window)
 
 
-def test_a_hidden_layer_is_needed():
-    with pytest.raises(ValueError, match="1 hidden layer or more, got depth=0"):
-        WindowedEncoder(10, 6, embedding_dim=3, depth=0)
+@pytest.mark.parametrize("name", ["vocab_size", "units", "embedding_dim", "depth"])
+def test_sizes_that_no_network_can_have(name):
+    with pytest.raises(ValueError, match=f"{name} must be a whole number, 1 or more, got 0"):
+        WindowedEncoder(**{"vocab_size": 10, "units": 6, "embedding_dim": 3, name: 0})

@@ -6,8 +6,19 @@ import pytest
 import tensorflow as tf
 
 from zoo.layers import Pooling
-from zoo.models import RecurrentEncoder, SequenceClassifier, SequenceRegressor, SequenceTagger
-from zoo.predictors import ClassifyingPredictor, RegressingPredictor, TaggingPredictor
+from zoo.models import (
+    RecurrentEncoder,
+    SequenceClassifier,
+    SequenceRegressor,
+    SequenceTagger,
+    TokenRegressor,
+)
+from zoo.predictors import (
+    ClassifyingPredictor,
+    RegressingPredictor,
+    TaggingPredictor,
+    TokenRegressingPredictor,
+)
 from zoo.tokenizers import END, Characters
 
 LENGTH = 12
@@ -27,12 +38,14 @@ TEXTS = [
     "cab cab",
 ]
 BLANK = [1, 2, 6]
-SIGNATURES = {
+OUTPUTS = {
     "tag": {"tokens": "string", "labels": "string", "scores": "float32"},
+    "tag numbers": {"tokens": "string", "values": "float32"},
     "classify": {"label": "string", "score": "float32", "probabilities": "float32"},
     "regress": {"value": "float32"},
 }
-DEFAULTS = {"tag": "labels", "classify": "label", "regress": "value"}
+DEFAULTS = {"tag": "labels", "tag numbers": "values", "classify": "label", "regress": "value"}
+SIGNATURES = {"tag": "tag", "tag numbers": "tag", "classify": "classify", "regress": "regress"}
 
 each = pytest.mark.parametrize("name", SIGNATURES)
 
@@ -44,13 +57,15 @@ def predictors():
     keras.utils.set_random_seed(5)
     encoder = RecurrentEncoder(source.vocab_size, 6, embedding_dim=6, cell="gru")
     tagger = SequenceTagger(encoder, classes=3)
+    numbers = TokenRegressor(encoder)
     classifier = SequenceClassifier(encoder, classes=3, pooling=Pooling("mean"))
     regressor = SequenceRegressor(encoder, pooling=Pooling("mean"))
     random = np.random.default_rng(3)
-    for part in (encoder, tagger.readout, classifier.readout, regressor.readout):
+    for part in (encoder, tagger.readout, numbers.readout, classifier.readout, regressor.readout):
         part.set_weights([random.normal(size=weight.shape) for weight in part.get_weights()])
     return {
         "tag": TaggingPredictor(tagger, source, LABELS, max_source_length=LENGTH),
+        "tag numbers": TokenRegressingPredictor(numbers, source, max_source_length=LENGTH),
         "classify": ClassifyingPredictor(classifier, source, LABELS, max_source_length=LENGTH),
         "regress": RegressingPredictor(regressor, source, blank_value=-7.5, max_source_length=LENGTH),
     }
@@ -66,7 +81,7 @@ def ask(predictors):
     }
 
     def ask(name, texts, signature=None):
-        outputs = traced[name, signature or name](text=tf.constant(texts, tf.string))
+        outputs = traced[name, signature or SIGNATURES[name]](text=tf.constant(texts, tf.string))
         return {key: value.numpy() for key, value in outputs.items()}
 
     return ask
@@ -87,16 +102,17 @@ def assert_equal(found, expected):
 @each
 def test_signatures_are_the_public_contract(predictors, name):
     signatures = predictors[name].signatures()
-    assert list(signatures) == ["serving_default", name]
+    assert list(signatures) == ["serving_default", SIGNATURES[name]]
     for signature, form in signatures.items():
         assert {key: (s.name, s.dtype, s.shape.as_list()) for key, s in form.inputs.items()} == {
             "text": ("text", tf.string, [None])
         }
         outputs = tf.function(form.function).get_concrete_function(**form.inputs).structured_outputs
-        expected = SIGNATURES[name]
+        expected = OUTPUTS[name]
         if signature == "serving_default":
             expected = {DEFAULTS[name]: expected[DEFAULTS[name]]}
-            assert [spec.shape.as_list() for spec in outputs.values()] == [[None]]
+            axes = [None, None] if name == "tag numbers" else [None]
+            assert [spec.shape.as_list() for spec in outputs.values()] == [axes]
         assert {key: spec.dtype.name for key, spec in outputs.items()} == expected
         assert all(spec.shape[0] is None for spec in outputs.values())
 
@@ -108,7 +124,7 @@ def test_each_text_alone_as_in_any_batch(ask, name):
     for rows in [[row] for row in range(len(TEXTS))] + [order]:
         for key, found in ask(name, [TEXTS[row] for row in rows]).items():
             expected = together[key][rows]
-            if name == "tag":
+            if SIGNATURES[name] == "tag":
                 assert not np.any(expected[:, found.shape[1] :])  # padding alone: "" or 0
                 expected = expected[:, : found.shape[1]]
             assert_equal(found, expected)
@@ -149,14 +165,27 @@ def test_tokens_have_their_labels(predictors, ask):
     np.testing.assert_allclose(found["scores"][11, :7], expected.max(axis=1), atol=1e-6)
 
 
-def test_blank_texts_have_no_tokens(ask):
-    found, joined = ask("tag", TEXTS), ask("tag", TEXTS, "serving_default")["labels"]
-    for row in BLANK:
-        assert not np.any(found["tokens"][row])
-        assert not np.any(found["labels"][row])
-        assert joined[row] == b""
-    alone = ask("tag", ["", "  "])
-    assert [value.shape for value in alone.values()] == [(2, 1)] * 3
+def test_tokens_have_their_numbers(predictors, ask):
+    found = ask("tag numbers", TEXTS)
+    np.testing.assert_array_equal(found["tokens"], ask("tag", TEXTS)["tokens"])
+    there = found["tokens"] != b""
+    assert found["values"][there].all()
+    assert not found["values"][~there].any()
+
+    ids = [[*predictors["tag"].source.encode(["cab cab"]).to_list()[0], END]]
+    expected = predictors["tag numbers"].model({"source": np.array(ids)})[0, :-1, 0]
+    np.testing.assert_allclose(found["values"][11, :7], expected, atol=1e-6)
+    assert len(set(found["values"][11, :7].round(4))) > 3
+    default = ask("tag numbers", TEXTS, "serving_default")
+    np.testing.assert_array_equal(default["values"], found["values"])
+
+
+@pytest.mark.parametrize("name", ["tag", "tag numbers"])
+def test_blank_texts_have_no_tokens(ask, name):
+    found = ask(name, TEXTS)
+    assert not any(np.any(value[row]) for value in found.values() for row in BLANK)
+    assert [ask("tag", TEXTS, "serving_default")["labels"][row] for row in BLANK] == [b""] * 3
+    assert {value.shape for value in ask(name, ["", "  "]).values()} == {(2, 1)}
 
 
 def test_the_default_of_a_tagger_joins_labels_with_blanks(ask):
@@ -201,7 +230,7 @@ def test_labels_are_assets_that_people_can_read(predictors):
     vocabulary = {"source_vocabulary.json": predictors["tag"].source.describe()}
     labels = {"labels.txt": "noun\nverb\nÄ\n"}
     assert predictors["tag"].assets() == predictors["classify"].assets() == vocabulary | labels
-    assert predictors["regress"].assets() == vocabulary
+    assert predictors["regress"].assets() == predictors["tag numbers"].assets() == vocabulary
 
 
 @pytest.mark.parametrize("labels", [("a", "b"), ("a", "b", "c", "d"), ("a", "b", "a")])
@@ -226,10 +255,29 @@ def test_labels_with_white_space_are_for_classifiers_alone(predictors):
         TaggingPredictor(predictors["tag"].model, predictors["tag"].source, labels)
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_the_value_for_blank_texts_is_finite(predictors, value):
-    with pytest.raises(ValueError, match="must be a finite number, got"):
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1e39])
+def test_the_value_for_blank_texts_is_finite_in_float32(predictors, value):
+    with pytest.raises(ValueError, match="must be a finite number in float32, got"):
         RegressingPredictor(predictors["regress"].model, predictors["regress"].source, blank_value=value)
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("tag", "classify"),
+        ("tag numbers", "tag"),
+        ("tag numbers", "regress"),
+        ("classify", "tag"),
+        ("regress", "tag numbers"),
+        ("regress", "classify"),
+    ],
+)
+def test_a_model_of_another_kind_is_refused(predictors, name, other):
+    """Else it might answer, by broadcasting or with the first class alone, and be wrong."""
+    options = {"labels": LABELS} if name in ("tag", "classify") else {}
+    misfit = type(predictors[name])(predictors[other].model, predictors[other].source, **options)
+    with pytest.raises(ValueError, match=rf"{type(misfit).__name__} takes a model .* from \w+\. See"):
+        misfit.signatures()[SIGNATURES[name]].function(text=tf.constant(["abc", "b"]))
 
 
 def test_answers_are_float32_in_mixed_precision():

@@ -14,6 +14,7 @@ TARGETS = {
     "test-learning",
     "test-compat",
     "test-docker",
+    "test-gpu",
     "check",
     "format",
     "bench",
@@ -57,13 +58,32 @@ def test_an_unsuitable_python_is_refused_before_anything_is_made(project, target
 
 
 def test_an_environment_is_made_again_only_when_the_project_has_changed(project):
-    for target, environment in (("test", ".venv-test"), ("check", ".venv-check"), ("demo", ".venv")):
+    for target, environment in (
+        ("test", ".venv-test"),
+        ("test-gpu", ".venv-gpu"),
+        ("check", ".venv-check"),
+        ("demo", ".venv"),
+    ):
         stamp = project / environment / "installed"
         stamp.parent.mkdir()
         stamp.touch()
         assert "pip install" not in make(project, "--dry-run", target).stdout
         os.utime(stamp, (1, 1))
         assert "pip install" in make(project, "--dry-run", target).stdout
+
+
+@pytest.mark.parametrize("script", ["exit 9", "echo 'GPU 0: a name'; exit 0"])
+def test_what_a_gpu_needs_is_fetched_only_where_there_is_one(project, script):
+    (project / "bin").mkdir()
+    listing = project / "bin" / "nvidia-smi"
+    listing.write_text(f"#!/bin/sh\n{script}\n")
+    listing.chmod(0o755)
+    before = set(project.iterdir())
+    done = make(project, "test-gpu", "PYTHON=false", f"PATH={listing.parent}:{os.environ['PATH']}")
+    assert done.returncode != 0
+    assert ("no GPU on this machine, so nothing was checked" in done.stderr) == (script == "exit 9")
+    assert ("false must be Python 3.11 to 3.13" in done.stderr) == (script != "exit 9")
+    assert set(project.iterdir()) == before
 
 
 def test_clean_keeps_models_and_sources(project):

@@ -9,19 +9,19 @@ import sys
 import urllib.error
 import urllib.request
 
-import numpy as np
 import pytest
 import tensorflow as tf
 from compat.make_export import CARD, QUESTIONS, tiny_predictor
+from served_answers import ask, assert_same, assert_same_but_for_padding, clients, knobs_of
 
 import zoo.export
-from zoo.serving.client import GrpcClient, RestClient
+from zoo.serving.client import GrpcClient
 from zoo.serving.engines import serve
 
 ODD = ("", "   ", "May " * 500, "👩‍👩‍👧 1 May 🎉", b"1 M\xffay\xc2", "\r\n", "e\u0301")
 TEXTS = (*QUESTIONS, *ODD, "1 May")
 TARGETS = {"score": "2019-02-15", "align": ""}
-SIGNATURES = ("serving_default", "greedy", "beam", "score", "align")
+SIGNATURES = ("serving_default", "greedy", "beam", "generate", "sample", "score", "align")
 
 
 @pytest.fixture(scope="module")
@@ -46,33 +46,17 @@ def inputs_of(signature, texts=TEXTS):
     inputs = {"text": list(texts)}
     if signature in TARGETS:
         inputs["target"] = [TARGETS[signature]] * len(texts)
-    return inputs
-
-
-def plain(value):
-    """A tensor as nested lists with texts."""
-    if isinstance(value, list):
-        return [plain(item) for item in value]
-    return value.decode("utf-8") if isinstance(value, bytes) else value
+    return inputs | knobs_of(signature, len(texts))
 
 
 @pytest.fixture(scope="module")
 def before_export(predictor):
     """What the predictor answers in Python, by signature and output."""
-    answers = {}
-    for name, signature in predictor.signatures().items():
-        outputs = signature.function(**{key: tf.constant(rows) for key, rows in inputs_of(name).items()})
-        answers[name] = {key: plain(value.numpy().tolist()) for key, value in outputs.items()}
-    return answers
+    return {name: ask(signature, inputs_of(name)) for name, signature in predictor.signatures().items()}
 
 
-def assert_same(got, expected, where):
-    assert got.keys() == expected.keys(), where
-    for name, rows in expected.items():
-        if isinstance(np.asarray(rows).flat[0], str):
-            assert got[name] == rows, (where, name)
-        else:
-            np.testing.assert_allclose(got[name], rows, atol=1e-5, rtol=1e-5, err_msg=f"{where} {name}")
+def as_hex(text):
+    return (text if isinstance(text, bytes) else text.encode()).hex()
 
 
 @pytest.fixture(scope="module")
@@ -82,23 +66,24 @@ def in_a_fresh_process(export):
         "import json, sys; sys.modules['keras'] = None; import tensorflow as tf; "
         "from zoo.text_operations import register_text_operations as register; register(); "
         "model = tf.saved_model.load(sys.argv[1]); asked = json.load(sys.stdin); "
-        "bytes_of = lambda rows: tf.constant([bytes.fromhex(row) for row in rows]); "
-        "answer = lambda name, rows: model.signatures[name](**{k: bytes_of(v) for k, v in rows.items()}); "
+        "value = lambda x: bytes.fromhex(x) if isinstance(x, str) else x; "
+        "rows_of = lambda rows: tf.constant([value(row) for row in rows]); "
+        "answer = lambda name, rows: model.signatures[name](**{k: rows_of(v) for k, v in rows.items()}); "
         "text = lambda v: [text(x) for x in v] if isinstance(v, list) else "
         "v.decode() if isinstance(v, bytes) else v; "
         "print(json.dumps({name: {k: text(v.numpy().tolist()) for k, v in answer(name, rows).items()} "
         "for name, rows in asked.items()}))"
     )
-    as_hex = {
+    asked = {
         name: {
-            key: [(row if isinstance(row, bytes) else row.encode()).hex() for row in rows]
+            key: [as_hex(row) if isinstance(row, str | bytes) else row for row in rows]
             for key, rows in inputs_of(name).items()
         }
         for name in SIGNATURES
     }
     finished = subprocess.run(
         [sys.executable, "-c", program, str(export)],
-        input=json.dumps(as_hex),
+        input=json.dumps(asked),
         capture_output=True,
         text=True,
         timeout=120,
@@ -114,12 +99,8 @@ def test_a_fresh_process_answers_the_same(signature, before_export, in_a_fresh_p
 
 @pytest.mark.parametrize("signature", SIGNATURES)
 def test_rest_and_grpc_answer_the_same(signature, before_export, running):
-    for client in (
-        RestClient(running.rest_url, model=CARD.name),
-        GrpcClient(running.grpc_target, model=CARD.name),
-    ):
-        with client:
-            answers = client.predict(inputs_of(signature), signature=signature)
+    for client in clients(running, CARD.name):
+        answers = client.predict(inputs_of(signature), signature=signature)
         assert_same(answers, before_export[signature], f"{type(client).__name__} {signature}")
 
 
@@ -127,21 +108,11 @@ def test_rest_and_grpc_answer_the_same(signature, before_export, running):
 def test_each_row_is_the_same_alone(signature, before_export, running):
     with GrpcClient(running.grpc_target, model=CARD.name) as client:
         for row, text in enumerate(TEXTS):
-            alone = client.predict(inputs_of(signature, [text]), signature=signature)
-            for name, (value,) in alone.items():
-                companions = before_export[signature][name][row]
-                assert_row_is_the_same(value, companions)
-
-
-def assert_row_is_the_same(alone, in_batch):
-    """Equal but for the padding that the longest row of the batch asks for."""
-    alone, in_batch = np.asarray(alone), np.asarray(in_batch)
-    padded = np.zeros_like(in_batch)
-    padded[tuple(slice(0, size) for size in alone.shape)] = alone
-    if in_batch.dtype.kind == "U":
-        assert padded.tolist() == in_batch.tolist()
-    else:
-        np.testing.assert_allclose(padded, in_batch, atol=1e-5, rtol=1e-5)
+            asked = {name: [rows[row]] for name, rows in inputs_of(signature).items()}
+            assert asked["text"] == [text]
+            alone = client.predict(asked, signature=signature)
+            in_batch = {name: [rows[row]] for name, rows in before_export[signature].items()}
+            assert_same_but_for_padding(alone, in_batch, f"row {row} of {signature}")
 
 
 def test_empty_and_blank_texts_have_the_empty_answer(before_export):
@@ -155,15 +126,11 @@ def test_empty_and_blank_texts_have_the_empty_answer(before_export):
 
 @pytest.mark.parametrize("signature", SIGNATURES)
 def test_an_empty_batch_has_an_empty_answer(signature, predictor, running):
-    function, _ = predictor.signatures()[signature]
-    no_rows = {name: tf.zeros([0], tf.string) for name in inputs_of(signature)}
-    assert all(output.shape[0] == 0 for output in function(**no_rows).values())
-    for client in (
-        RestClient(running.rest_url, model=CARD.name),
-        GrpcClient(running.grpc_target, model=CARD.name),
-    ):
-        with client:
-            answers = client.predict({name: [] for name in inputs_of(signature)}, signature=signature)
+    form = predictor.signatures()[signature]
+    no_rows = {name: tf.zeros([0], spec.dtype) for name, spec in form.inputs.items()}
+    assert all(output.shape[0] == 0 for output in form.function(**no_rows).values())
+    for client in clients(running, CARD.name):
+        answers = client.predict({name: [] for name in inputs_of(signature)}, signature=signature)
         assert answers
         assert all(rows == [] for rows in answers.values())
 

@@ -2,21 +2,45 @@
 
 from zoo.decoders.beam import Beam, length_norm
 from zoo.decoders.greedy import Greedy
-from zoo.decoders.logits import OnlyEnd
+from zoo.decoders.logits import (
+    AllowedTokens,
+    ForbiddenTokens,
+    ForcedPrefix,
+    MinimumLength,
+    NoRepeatNGram,
+    OnlyEnd,
+    RepetitionPenalty,
+    Temperature,
+    TopK,
+    TopP,
+)
 from zoo.decoders.loop import decode
+from zoo.decoders.next_tokens import NextTokens
 from zoo.decoders.protocol import AligningModel, Decoded, LogitTransform, Seq2SeqModel, Strategy
+from zoo.decoders.sample import Sample
 from zoo.decoders.score import Scored, score
 
 __all__ = [
     "AligningModel",
+    "AllowedTokens",
     "Beam",
     "Decoded",
+    "ForbiddenTokens",
+    "ForcedPrefix",
     "Greedy",
     "LogitTransform",
+    "MinimumLength",
+    "NextTokens",
+    "NoRepeatNGram",
     "OnlyEnd",
+    "RepetitionPenalty",
+    "Sample",
     "Scored",
     "Seq2SeqModel",
     "Strategy",
+    "Temperature",
+    "TopK",
+    "TopP",
     "decode",
     "length_norm",
     "score",

@@ -2,10 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from numbers import Integral
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from zoo.decoders.next_tokens import NextTokens
 from zoo.decoders.protocol import Choice, Decoded
 from zoo.tokenizers.specials import END, PAD
 
@@ -15,7 +17,7 @@ LENGTH_NORMS = ("wu", "power")
 NEVER = -float("inf")
 
 
-def length_norm(length: tf.Tensor, penalty: float, norm: str = "wu") -> tf.Tensor:
+def length_norm(length: tf.Tensor, penalty: float | tf.Tensor, norm: str = "wu") -> tf.Tensor:
     """What the log probability of a hypothesis is divided by.
 
     With n tokens, END counted, and penalty a::
@@ -28,7 +30,7 @@ def length_norm(length: tf.Tensor, penalty: float, norm: str = "wu") -> tf.Tenso
 
     Args:
         length: int of any shape, END counted; 0 counts as 1.
-        penalty: a.
+        penalty: a; a tensor must broadcast to the shape of `length`.
         norm: one of `LENGTH_NORMS`.
 
     Returns:
@@ -63,6 +65,7 @@ class BeamSearch(NamedTuple):
     searched: tf.Tensor  # (B, K) float32, transformed
     scores: tf.Tensor  # (B, K) float32, of the model
     finished: Hypotheses  # K of them
+    bounds: tf.Tensor  # (B, 1) int32
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,8 @@ class Beam:
 
     A step extends every live hypothesis by every token and takes the K best of these candidates by their
     searched sums. Those that end in END move to the finished ones, of which the K best by ranked score are
-    kept; the others live on. In plain Python, for one source::
+    kept; the others live on, up to the bound, where they are finished as they stand. In plain Python, for
+    one source::
 
         candidates = [(s + log_p(token), ids + [token]) for s, ids in live for token in vocabulary]
         best = sorted(candidates, reverse=True)[:width]
@@ -86,79 +90,102 @@ class Beam:
     finished earlier comes before one that finished later. A beam of width 1 is greedy. A beam as wide as
     all prefixes finds the true optimum.
 
+    What is a tensor (B,) is each source's own, so one batch may ask for different searches.
+
     Attributes:
         width: number of hypotheses, K.
-        length_penalty: a in `length_norm`; 0 ranks by plain log probability.
+        length_penalty: a in `length_norm`, float or (B,) float32; 0 ranks by plain log probability.
         norm: one of `LENGTH_NORMS`.
+        widths: (B,) int32, a narrower width for each source, from 1 to K; the other places come back empty.
+        given: (B,) int32, how many of the first tokens are given; the norm does not count them.
 
     Raises:
         ValueError: the width is less than 1, the penalty is not finite, or the norm is not known.
     """
 
     width: int = 4
-    length_penalty: float = 0.0
+    length_penalty: Any = 0.0
     norm: str = "wu"
+    widths: Any = None
+    given: Any = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.width, int) or self.width < 1:
+        if not isinstance(self.width, Integral) or isinstance(self.width, bool) or self.width < 1:
             raise ValueError(f"The width of a beam must be a whole number, 1 or more, got {self.width!r}.")
-        if not math.isfinite(self.length_penalty):
+        if not tf.is_tensor(self.length_penalty) and not math.isfinite(self.length_penalty):
             raise ValueError(f"length_penalty must be a finite number, got {self.length_penalty}.")
         if self.norm not in LENGTH_NORMS:
             raise ValueError(f"norm must be one of {', '.join(LENGTH_NORMS)}, got {self.norm!r}.")
 
-    def begin(self, batch: tf.Tensor, max_length: int) -> BeamSearch:
-        shape = [batch, self.width]
+    def begin(self, bounds: tf.Tensor, max_length: int) -> BeamSearch:
+        bounds = bounds[:, None]
+        shape = [tf.shape(bounds)[0], self.width]
         ids = tf.fill([*shape, max_length], PAD)
         zeros = tf.zeros(shape)
-        nothing = tf.fill(shape, NEVER)
-        first = tf.where(tf.range(self.width) == 0, zeros, nothing)  # one empty hypothesis, K - 1 dead places
-        return BeamSearch(ids, first, zeros, Hypotheses(ids, nothing, zeros, tf.cast(zeros, tf.int32)))
+        # One empty hypothesis, and K - 1 places of which none is reached. With a bound of 0 it is finished.
+        empty = tf.where(tf.range(self.width) == 0, zeros, NEVER)
+        finished = Hypotheses(ids, tf.where(bounds > 0, NEVER, empty), zeros, tf.cast(zeros, tf.int32))
+        return BeamSearch(ids, tf.where(bounds > 0, empty, NEVER), zeros, finished, bounds)
 
-    def choose(
-        self, search: BeamSearch, searched: tf.Tensor, log_probs: tf.Tensor, index: tf.Tensor
-    ) -> Choice:
-        vocab_size = tf.shape(searched)[2]
-        max_length = search.token_ids.shape[2]
-        flat = [tf.shape(searched)[0], self.width * vocab_size]
-        totals, places = tf.math.top_k(tf.reshape(search.searched[:, :, None] + searched, flat), self.width)
-        parents, chosen = places // vocab_size, places % vocab_size
+    def choose(self, search: BeamSearch, following: NextTokens, index: tf.Tensor) -> Choice:
+        totals, parents, token_ids, scores = self._candidates(search, following)
         reachable = totals > NEVER
-        ended = reachable & (chosen == END)
-        token_ids = tf.where(reachable, chosen, PAD)
-
-        here = tf.range(max_length) == index
+        token_ids = tf.where(reachable, token_ids, PAD)
+        here = tf.range(search.token_ids.shape[2]) == index
         ids = tf.where(here, token_ids[:, :, None], tf.gather(search.token_ids, parents, batch_dims=1))
-        scores = tf.gather(search.scores, parents, batch_dims=1) + tf.gather(
-            tf.reshape(log_probs, flat), places, batch_dims=1
-        )
-        ranked = tf.where(ended, totals / self._norm(index + 1), NEVER)
-        new = Hypotheses(ids, ranked, scores, tf.fill(tf.shape(ended), index))
-        finished = search.finished.beside(new).best(self.width)
 
-        live = tf.where(ended, NEVER, totals)
-        hopeful = self._best_attainable(live, index + 1, max_length) > finished.ranked[:, -1:]
+        ended = reachable & (token_ids == END)
+        cut = reachable & ~ended & (index + 1 >= search.bounds)
+        ranked = tf.where(ended | cut, totals / self._norm(index + 1), NEVER)
+        new = Hypotheses(ids, ranked, scores, index + tf.cast(cut, tf.int32))
+        finished = self._within_width(search.finished.beside(new).best(self.width))
+
+        live = tf.where(ended | cut, NEVER, totals)
+        hopeful = self._best_attainable(live, index + 1, search.bounds) > self._worst(finished.ranked)
         live = tf.where(tf.reduce_any(hopeful, axis=1, keepdims=True), live, NEVER)
-        return Choice(BeamSearch(ids, live, scores, finished), token_ids, parents)
+        return Choice(BeamSearch(ids, live, scores, finished, search.bounds), token_ids, parents)
 
     def going_on(self, search: BeamSearch) -> tf.Tensor:
         return tf.reduce_any(search.searched > NEVER)
 
     def finish(self, search: BeamSearch) -> Decoded:
-        max_length = search.token_ids.shape[2]
-        cut = Hypotheses(
-            search.token_ids,
-            search.searched / self._norm(tf.constant(max_length)),
-            search.scores,
-            tf.fill(tf.shape(search.searched), max_length),
-        )
-        best = search.finished.beside(cut).best(self.width)
+        best = search.finished
         return Decoded(best.token_ids, best.scores, best.ranked, best.lengths)
 
-    def _norm(self, length: tf.Tensor) -> tf.Tensor:
-        return length_norm(length, self.length_penalty, self.norm)
+    def _candidates(self, search: BeamSearch, following: NextTokens):
+        """The best K of all extensions: searched sums, parents, tokens and the model's sums, each (B, K)."""
+        token_ids, searched = following.best(self.width)
+        count = tf.shape(token_ids)[2]
+        flat = [-1, self.width * count]
+        totals, places = tf.math.top_k(tf.reshape(search.searched[:, :, None] + searched, flat), self.width)
+        scores = search.scores[:, :, None] + following.of_model(token_ids)
+        token_ids, scores = (
+            tf.gather(tf.reshape(each, flat), places, batch_dims=1) for each in (token_ids, scores)
+        )
+        if self.widths is not None:
+            totals = tf.where(tf.range(self.width) < self.widths[:, None], totals, NEVER)
+        return totals, places // count, token_ids, scores
 
-    def _best_attainable(self, searched: tf.Tensor, tokens: tf.Tensor, max_length: int) -> tf.Tensor:
+    def _within_width(self, finished: Hypotheses) -> Hypotheses:
+        """Without those that a narrower beam would not have kept."""
+        if self.widths is None:
+            return finished
+        kept = tf.range(self.width) < self.widths[:, None]
+        return finished._replace(ranked=tf.where(kept, finished.ranked, NEVER))
+
+    def _worst(self, ranked: tf.Tensor) -> tf.Tensor:
+        """The ranked score of the last of K finished hypotheses, (B, 1)."""
+        if self.widths is None:
+            return ranked[:, -1:]
+        return tf.gather(ranked, self.widths[:, None] - 1, batch_dims=1)
+
+    def _norm(self, length: tf.Tensor) -> tf.Tensor:
+        """Of hypotheses with so many tokens, given ones counted; () or (B, 1)."""
+        penalty = self.length_penalty[:, None] if tf.is_tensor(self.length_penalty) else self.length_penalty
+        counted = length if self.given is None else length - self.given[:, None]
+        return length_norm(counted, penalty, self.norm)
+
+    def _best_attainable(self, searched: tf.Tensor, tokens: tf.Tensor, bounds: tf.Tensor) -> tf.Tensor:
         """The highest ranked score that live hypotheses with so many tokens can end with, (B, K)."""
-        shortest, longest = self._norm(tokens + 1), self._norm(tf.constant(max_length))
+        shortest, longest = self._norm(tokens + 1), self._norm(bounds)
         return tf.maximum(searched / shortest, searched / longest)

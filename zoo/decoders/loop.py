@@ -5,7 +5,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from zoo.decoders.logits import forbid_pad_and_start
+from zoo.decoders.next_tokens import NextTokens
 from zoo.decoders.protocol import Decoded, LogitTransform, Seq2SeqModel, Strategy
 from zoo.tokenizers.specials import PAD, START
 
@@ -21,6 +21,7 @@ def decode(
     strategy: Strategy,
     *,
     max_length: int,
+    max_lengths: tf.Tensor | None = None,
     transforms: Sequence[LogitTransform] = (),
 ) -> Decoded:
     """Generate from a model.
@@ -43,7 +44,8 @@ def decode(
         source: what `model.encode` takes, for B sources; B may be 0.
         strategy: `Greedy` or `Beam`.
         max_length: L, the greatest number of tokens of a hypothesis, END not counted; 0 gives empty ones.
-        transforms: applied in order to the log probabilities that the search sees.
+        max_lengths: (B,) int32, a bound for each source, at most `max_length`, which all have otherwise.
+        transforms: applied in order to what the search sees.
 
     Returns:
         `Decoded`, K hypotheses of each source, best first.
@@ -57,20 +59,20 @@ def decode(
     state = model.init_state(memory, strategy.width, max_length)
     batch = tf.shape(tf.nest.flatten(memory)[0])[0]
     start = tf.fill([batch, strategy.width], START)
+    bounds = tf.fill([batch], max_length) if max_lengths is None else tf.minimum(max_lengths, max_length)
 
     def body(index, token_ids, state, search):
         logits, state = model.step(token_ids, index, state, memory)
-        log_probs = tf.nn.log_softmax(tf.cast(logits, tf.float32))
-        searched = log_probs
-        for transform in (forbid_pad_and_start, *transforms):
-            searched = tf.minimum(transform(searched, search.token_ids, index), 0.0)
-        search, token_ids, parents = strategy.choose(search, searched, log_probs, index)
+        following = NextTokens.of(logits)
+        for transform in transforms:
+            following = transform(following, search.token_ids, index)
+        search, token_ids, parents = strategy.choose(search, following, index)
         return index + 1, token_ids, continue_parents(state, parents), search
 
     *_, search = tf.while_loop(
         lambda index, token_ids, state, search: strategy.going_on(search),
         body,
-        (tf.constant(0), start, state, strategy.begin(batch, max_length)),
+        (tf.constant(0), start, state, strategy.begin(bounds, max_length)),
         maximum_iterations=max_length,
     )
     return _empty_where_nothing_exists(strategy.finish(search))

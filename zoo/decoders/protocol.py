@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, Protocol
 
 import tensorflow as tf
 
+from zoo.decoders.next_tokens import NextTokens
+
 __all__ = ["AligningModel", "Choice", "Decoded", "LogitTransform", "Seq2SeqModel", "Strategy"]
 
 
@@ -69,17 +71,13 @@ class AligningModel(Seq2SeqModel, Protocol):
 class LogitTransform(Protocol):
     """Steers the choice of tokens without touching the scores that are reported."""
 
-    def __call__(self, log_probs: tf.Tensor, token_ids: tf.Tensor, index: tf.Tensor) -> tf.Tensor:
-        """Change the log probabilities that the search sees.
+    def __call__(self, following: NextTokens, token_ids: tf.Tensor, index: tf.Tensor) -> NextTokens:
+        """Change what the search sees.
 
         Args:
-            log_probs: (B, K, V) float32, at most 0.
+            following: what may come next.
             token_ids: (B, K, L) int32, the hypotheses so far; columns from `index` on are PAD.
             index: () int32, number of tokens so far.
-
-        Returns:
-            (B, K, V) float32; -inf forbids a token. The exact stop rule of a search relies on numbers of at
-            most 0, so the loop takes greater ones as 0.
         """
         ...
 
@@ -103,17 +101,21 @@ class Strategy(Protocol):
         """Number of hypotheses, K."""
         ...
 
-    def begin(self, batch: tf.Tensor, max_length: int) -> Any:
-        """The search's state before the first token. It has a field `token_ids` (B, K, L)."""
+    def begin(self, bounds: tf.Tensor, max_length: int) -> Any:
+        """The search's state before the first token. It has a field `token_ids` (B, K, L).
+
+        Args:
+            bounds: (B,) int32, the greatest number of tokens of each source's hypotheses, END not counted.
+            max_length: L, no bound is greater.
+        """
         ...
 
-    def choose(self, search: Any, searched: tf.Tensor, log_probs: tf.Tensor, index: tf.Tensor) -> Choice:
+    def choose(self, search: Any, following: NextTokens, index: tf.Tensor) -> Choice:
         """One step.
 
         Args:
             search: the strategy's own state.
-            searched: (B, K, V) float32, transformed log probabilities, which decide.
-            log_probs: (B, K, V) float32, the model's own, which are reported.
+            following: what may come next.
             index: () int32, number of tokens so far.
         """
         ...

@@ -13,6 +13,7 @@ from zoo.layers.attention import (
     ScaledDotAttention,
     masked_softmax,
 )
+from zoo.layers.cache import Place, empty_cache
 from zoo.layers.cells import (
     Cell,
     GRUCell,
@@ -36,8 +37,10 @@ from zoo.layers.frames import (
 from zoo.layers.masks import adjacency_mask, causal_mask, frame_mask, padding_mask
 from zoo.layers.multi_head import KeysValues, MultiHeadAttention, masked_relu
 from zoo.layers.nodes import AdjacencyBias
+from zoo.layers.normalization import LayerNorm
 from zoo.layers.pooling import AttentionPooling, Pooling
 from zoo.layers.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
+from zoo.layers.projection import Projection
 from zoo.layers.readout import MaxoutReadout
 from zoo.layers.recurrent import Recurrent, RecurrentStack
 from zoo.layers.scan import scan
@@ -64,12 +67,15 @@ __all__ = [
     "LSTMCell",
     "LSTMGates",
     "LSTMState",
+    "LayerNorm",
     "LearnedPositions",
     "LogMel",
     "MaxoutReadout",
     "MultiHeadAttention",
     "OneHot",
+    "Place",
     "Pooling",
+    "Projection",
     "RNNCell",
     "Recurrent",
     "RecurrentStack",
@@ -80,6 +86,7 @@ __all__ = [
     "adjacency_mask",
     "causal_mask",
     "climb",
+    "empty_cache",
     "frame_mask",
     "frame_statistics",
     "make_cell",

@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from zoo.layers.sizes import require_positive
+
 __all__ = [
     "AdditiveAttention",
     "Attention",
@@ -26,13 +28,12 @@ def masked_softmax(scores, mask):
     Returns:
         (..., S) weights of the dtype of `scores`: zero where the mask is False, the others add up to 1.
     """
-    zero = ops.zeros_like(scores)
-    lowest = -float("inf")
-    highest = ops.max(ops.where(mask, scores, zero + lowest), axis=-1, keepdims=True, initial=lowest)
-    highest = ops.stop_gradient(ops.where(ops.isfinite(highest), highest, ops.zeros_like(highest)))
-    exponentials = ops.where(mask, ops.exp(ops.where(mask, scores - highest, zero)), zero)
-    total = ops.sum(exponentials, axis=-1, keepdims=True)
-    return exponentials / ops.where(total > 0, total, ops.ones_like(total))
+    half = keras.backend.standardize_dtype(scores.dtype) == "float16"
+    lowest = -65504.0 if half else -3e38  # finite: a row of infinities has no softmax, nor a gradient
+    seen = ops.where(mask, scores, lowest)
+    # Keras warns of a softmax over one number, which is 1; here it means a source of one token.
+    weights = ops.exp(seen - seen) if seen.shape[-1] == 1 else ops.softmax(seen, axis=-1)
+    return ops.where(mask, weights, 0.0)
 
 
 class Attention(keras.layers.Layer):
@@ -87,10 +88,14 @@ class AdditiveAttention(Attention):
 
     Args:
         units: size of the hidden layer that compares query and value, U in shapes.
+
+    Raises:
+        ValueError: the units are less than 1.
     """
 
     def __init__(self, units: int, **kwargs) -> None:
         super().__init__(**kwargs)
+        require_positive(units=units)
         self.units = units
         self.query_projection = keras.layers.Dense(units, use_bias=False, dtype=self.dtype_policy)
         self.key_projection = keras.layers.Dense(units, use_bias=False, dtype=self.dtype_policy)
@@ -118,13 +123,18 @@ class DotAttention(Attention):
     """The `dot` score of Luong, Pham & Manning (2015), equation 8: `e_j = s . h_j`; without weights.
 
     Queries and values are of one size, and the values are the keys.
+
+    Raises:
+        ValueError: when it is built, for queries and values of unlike sizes.
     """
 
     def build(self, query_shape, keys_shape, values_shape, mask_shape=None) -> None:
         if query_shape[-1] != values_shape[-1]:
             raise ValueError(
-                f"{type(self).__name__} compares queries and values of one size, got {query_shape[-1]} and "
-                f"{values_shape[-1]}. Choose equal sizes, or GeneralAttention, which needs none."
+                f"{type(self).__name__} compares queries, the states of a decoder, with values, those of its "
+                "encoder, as they are, so both must have one size, got queries of size "
+                f"{query_shape[-1]} and values of size {values_shape[-1]}. Make them equal (the values of a "
+                "bidirectional encoder are twice its units), or choose GeneralAttention, the score `general`."
             )
         self.built = True
 
@@ -153,10 +163,14 @@ class GeneralAttention(DotAttention):
 
     Args:
         units: size of the queries, D in shapes; `W h_j` is the key of position j.
+
+    Raises:
+        ValueError: the units are less than 1, or, when it is built, not the size of the queries.
     """
 
     def __init__(self, units: int, **kwargs) -> None:
         super().__init__(**kwargs)
+        require_positive(units=units)
         self.units = units
         self.key_projection = keras.layers.Dense(units, use_bias=False, dtype=self.dtype_policy)
 

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 import keras
 from keras import ops
 
+from zoo.layers.sizes import require_positive
+
 __all__ = [
     "CELLS",
     "Cell",
@@ -57,6 +59,9 @@ class Cell(keras.layers.Layer):
 
     Returns:
         The state after the step, of the same form.
+
+    Raises:
+        ValueError: the units are less than 1.
     """
 
     products = 1
@@ -64,6 +69,7 @@ class Cell(keras.layers.Layer):
 
     def __init__(self, units: int, **kwargs) -> None:
         super().__init__(**kwargs)
+        require_positive(units=units)
         self.units = units
         self.input_projection = keras.layers.Dense(
             self.products * units, bias_initializer=self._bias, dtype=self.dtype_policy, name="input"
@@ -193,7 +199,7 @@ def make_cell(kind: str, units: int, **kwargs) -> Cell:
     """A cell by its name.
 
     Raises:
-        ValueError: the name is not one of `CELLS`.
+        ValueError: the name is not one of `CELLS`, or the units are less than 1.
     """
     if kind not in CELLS:
         raise ValueError(f"cell must be one of {', '.join(CELLS)}, got {kind!r}.")

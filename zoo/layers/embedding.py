@@ -7,6 +7,8 @@ trained elsewhere, and `trainable=False` to leave them as they are.
 import keras
 from keras import ops
 
+from zoo.layers.sizes import require_positive
+
 __all__ = ["OneHot", "TiedEmbedding"]
 
 SCALINGS = ("none", "sqrt_width")
@@ -24,10 +26,14 @@ class OneHot(keras.layers.Layer):
 
     Returns:
         (..., V).
+
+    Raises:
+        ValueError: there is no id.
     """
 
     def __init__(self, vocab_size: int, **kwargs) -> None:
         super().__init__(**kwargs)
+        require_positive(vocab_size=vocab_size)
         self.supports_masking = True
         self.vocab_size = vocab_size
 
@@ -61,11 +67,12 @@ class TiedEmbedding(keras.layers.Layer):
         (..., D).
 
     Raises:
-        ValueError: the scaling is neither of the two.
+        ValueError: a size is less than 1, or the scaling is neither of the two.
     """
 
     def __init__(self, vocab_size: int, *, width: int, scaling: str = "sqrt_width", **kwargs) -> None:
         super().__init__(autocast=False, **kwargs)  # rows are cast once they are looked up, not all of them
+        require_positive(vocab_size=vocab_size, width=width)
         if scaling not in SCALINGS:
             raise ValueError(f"scaling must be one of {', '.join(SCALINGS)}, got {scaling!r}.")
         self.supports_masking = True

@@ -8,6 +8,7 @@ import numpy as np
 from keras import ops
 
 from zoo.layers.masks import frame_mask
+from zoo.layers.sizes import require_positive
 
 __all__ = ["MFCC", "FrameNormalization", "FrameStatistics", "LogMel", "frame_statistics", "mel_filters"]
 
@@ -45,7 +46,8 @@ class LogMel(keras.layers.Layer):
         (B, T, M), T = ceil(N / hop). Frames that do not count, by `frame_mask`, are zero.
 
     Raises:
-        ValueError: a length is below one sample, or the bands cannot be made (`mel_filters`).
+        ValueError: the sample rate is less than 1, a length is below one sample, the floor is not positive,
+            or the bands cannot be made (`mel_filters`).
     """
 
     def __init__(
@@ -61,6 +63,11 @@ class LogMel(keras.layers.Layer):
         **kwargs,
     ) -> None:
         super().__init__(autocast=False, **kwargs)
+        require_positive(sample_rate=sample_rate)
+        if floor <= 0:
+            raise ValueError(
+                f"floor must be above 0, which has no logarithm, got {floor}. Give a number above."
+            )
         self.sample_rate = sample_rate
         self.window_seconds = window_seconds
         self.hop_seconds = hop_seconds
@@ -139,9 +146,10 @@ def mel_filters(
         (F/2 + 1, M) float32.
 
     Raises:
-        ValueError: the ends do not lie in order between 0 and half the sample rate, or a band holds no
-            frequency of the spectrum.
+        ValueError: there is no band, the ends do not lie in order between 0 and half the sample rate, or a
+            band holds no frequency of the spectrum.
     """
+    require_positive(bands=bands)
     if not 0 <= low_hertz < high_hertz <= sample_rate / 2:
         raise ValueError(
             f"Bands must lie between 0 and half the sample rate, {sample_rate / 2} Hz, got {low_hertz} to "
@@ -181,11 +189,12 @@ class MFCC(keras.layers.Layer):
         (..., C). Frames of zeros, which do not count, stay zeros.
 
     Raises:
-        ValueError: C is greater than M.
+        ValueError: C is less than 1, or, when it is called, greater than M.
     """
 
     def __init__(self, coefficients: int = 13, **kwargs) -> None:
         super().__init__(**kwargs)
+        require_positive(coefficients=coefficients)
         self.supports_masking = True
         self.coefficients = coefficients
 

@@ -6,6 +6,8 @@ import keras
 from keras import ops
 
 from zoo.layers.attention import masked_softmax
+from zoo.layers.projection import Projection
+from zoo.layers.shapes import leading
 
 __all__ = ["NORMALIZATIONS", "KeysValues", "MultiHeadAttention", "masked_relu"]
 
@@ -83,10 +85,10 @@ class MultiHeadAttention(keras.layers.Layer):
         self.normalization = normalization
         self.dropout = dropout
         policy = self.dtype_policy
-        self.query_projection = keras.layers.Dense(width, dtype=policy, name="query")
-        self.key_projection = keras.layers.Dense(width, use_bias=False, dtype=policy, name="key")
-        self.value_projection = keras.layers.Dense(width, dtype=policy, name="value")
-        self.output_projection = keras.layers.Dense(width, dtype=policy, name="output")
+        self.query_projection = Projection(width, dtype=policy, name="query")
+        self.key_projection = Projection(width, use_bias=False, dtype=policy, name="key")
+        self.value_projection = Projection(width, dtype=policy, name="value")
+        self.output_projection = Projection(width, dtype=policy, name="output")
         self.weights_dropout = keras.layers.Dropout(dropout, dtype=policy, name="weights_dropout")
 
     def build(self, query_shape=None) -> None:
@@ -118,47 +120,90 @@ class MultiHeadAttention(keras.layers.Layer):
         keys = self._split(self.key_projection(memory))
         return KeysValues(turn(keys) if turn else keys, self._split(self.value_projection(memory)))
 
+    def project_rows(self, rows, turn=None) -> KeysValues:
+        """Keys and values of one position of N sequences, (N, D): leaves (N, H, 1, D / H)."""
+        keys = self._rows(self.key_projection(rows))
+        return KeysValues(turn(keys) if turn else keys, self._rows(self.value_projection(rows)))
+
     def alignment(self, query, keys, mask, turn=None):
         """How each head spreads the attention of queries (..., Q, D): (..., H, Q, S)."""
-        scores = ops.matmul(self._queries(query, turn), ops.swapaxes(keys, -1, -2))
-        return NORMALIZATIONS[self.normalization](scores, mask[..., None, :, :])
+        query = self._split(self.query_projection(query))
+        return self._weights(turn(query) if turn else query, keys, mask[..., None, :, :])
 
     def call(self, query, memory, mask, turn=None, training=False):
         keys, values = memory
         weights = self.alignment(query, keys, mask, turn)
         return self._join(ops.matmul(self.weights_dropout(weights, training=training), values))
 
-    def step(self, query, own: KeysValues, own_mask, shared: KeysValues, shared_mask, turn=None):
-        """One position of K hypotheses, each of which looks at what is its own and at what all of them share.
+    def look(self, rows, memory: KeysValues, mask, width: int):
+        """One position of each of K hypotheses, which look at the memory of their source.
+
+        The memory is not copied for them: they are K queries to it.
+
+        Args:
+            rows: (B * K, D) float, the hypotheses of a source side by side.
+            memory: leaves (B, H, S, D / H).
+            mask: (B, 1, S) bool, True where attention may look.
+            width: K.
+
+        Returns:
+            (B * K, D).
+        """
+        query = _side_by_side(self._rows(self.query_projection(rows)), width)
+        weights = self._weights(query, memory.keys, mask[:, None])
+        return self._join_rows(_alone(ops.matmul(weights, memory.values)))
+
+    def look_back(self, rows, own: KeysValues, mask, turn=None):
+        """One position of N sequences, each of which looks at what is its own.
+
+        Args:
+            rows: (N, D) float.
+            own: leaves (N, H, L, D / H).
+            mask: (L,) bool, True where attention may look.
+            turn: applied to queries (N, H, 1, D / H), such as rotary positions.
+
+        Returns:
+            (N, D).
+        """
+        weights = self._weights(self._query_rows(rows, turn), own.keys, mask)
+        return self._join_rows(ops.matmul(weights, own.values))
+
+    def look_back_beyond(
+        self, rows, own: KeysValues, own_mask, shared: KeysValues, shared_mask, width: int, turn=None
+    ):
+        """One position of each of K hypotheses, which look at what is their own and at what they share.
 
         The scores of both go through one normalisation, as if the shared memory stood before each hypothesis'
         own; but it is not copied for them: they are K queries to it.
 
         Args:
-            query: (B, K, D) float.
-            own: leaves (B, K, H, L, D / H).
+            rows: (B * K, D) float, the hypotheses of a source side by side.
+            own: leaves (B * K, H, L, D / H).
             own_mask: (L,) bool, True where attention may look.
             shared: leaves (B, H, P, D / H).
             shared_mask: (B, P) bool, True where attention may look.
-            turn: applied to queries (B, K, H, 1, D / H), such as rotary positions.
+            width: K.
+            turn: see `look_back`.
 
         Returns:
-            (B, K, D).
+            (B * K, D).
         """
-        query = self._queries(query[:, :, None], turn)
-        scores_shared = _alone(ops.matmul(_side_by_side(query), ops.swapaxes(shared.keys, -1, -2)))
-        scores_own = ops.matmul(query, ops.swapaxes(own.keys, -1, -2))
-        batch, width = ops.shape(query)[:2]
-        may_look = (
-            ops.logical_and(shared_mask[:, None, None, None], ops.ones((width, 1, 1, 1), "bool")),
-            ops.broadcast_to(own_mask, (batch, width, 1, 1, ops.shape(own_mask)[0])),
+        count = ops.shape(shared.keys)[-2]
+        query = self._query_rows(rows, turn) * self._scale
+        scores = (
+            _alone(ops.matmul(_side_by_side(query, width), ops.swapaxes(shared.keys, -1, -2))),
+            ops.matmul(query, ops.swapaxes(own.keys, -1, -2)),
+        )
+        of_each = ops.logical_and(shared_mask[:, None], ops.ones((width, 1), "bool"))
+        mask = (
+            ops.reshape(of_each, (-1, 1, 1, count)),
+            ops.broadcast_to(own_mask, (ops.shape(rows)[0], 1, 1, own_mask.shape[0])),
         )
         weights = NORMALIZATIONS[self.normalization](
-            ops.concatenate([scores_shared, scores_own], axis=-1), ops.concatenate(may_look, axis=-1)
+            ops.concatenate(scores, axis=-1), ops.concatenate(mask, axis=-1)
         )
-        count = ops.shape(shared.keys)[-2]
-        read = _alone(ops.matmul(_side_by_side(weights[..., :count]), shared.values))
-        return self._join(read + ops.matmul(weights[..., count:], own.values))[:, :, 0]
+        read = ops.matmul(_side_by_side(weights[..., :count], width), shared.values)
+        return self._join_rows(_alone(read) + ops.matmul(weights[..., count:], own.values))
 
     def compute_mask(self, query, previous_mask):
         """None: masks are given, not handed on."""
@@ -168,27 +213,49 @@ class MultiHeadAttention(keras.layers.Layer):
         own = ("width", "heads", "normalization", "dropout")
         return {**super().get_config(), **{name: getattr(self, name) for name in own}}
 
-    def _queries(self, vectors, turn):
-        """(..., T, D) to (..., H, T, D / H), scaled and turned."""
-        query = self._split(self.query_projection(vectors)) * (self.width // self.heads) ** -0.5
+    @property
+    def _scale(self) -> float:
+        return (self.width // self.heads) ** -0.5
+
+    def _weights(self, query, keys, mask):
+        """Queries (..., Q, D / H) and keys (..., S, D / H) to how each query spreads, (..., Q, S)."""
+        scores = ops.matmul(query * self._scale, ops.swapaxes(keys, -1, -2))
+        return NORMALIZATIONS[self.normalization](scores, mask)
+
+    def _query_rows(self, rows, turn):
+        query = self._rows(self.query_projection(rows))
         return turn(query) if turn else query
+
+    def _rows(self, vectors):
+        """(N, D) to (N, H, 1, D / H)."""
+        return ops.reshape(vectors, (-1, self.heads, 1, self.width // self.heads))
+
+    def _join_rows(self, read):
+        """(N, H, 1, D / H) to (N, D)."""
+        return self.output_projection(ops.reshape(read, (-1, self.width)))
 
     def _split(self, vectors):
         """(..., T, D) to (..., H, T, D / H)."""
-        heads = (*ops.shape(vectors)[:-1], self.heads, self.width // self.heads)
+        heads = (*leading(vectors, 1), self.heads, self.width // self.heads)
         return ops.swapaxes(ops.reshape(vectors, heads), -3, -2)
 
     def _join(self, read):
         """(..., H, T, D / H) to (..., T, D)."""
         read = ops.swapaxes(read, -3, -2)
-        return self.output_projection(ops.reshape(read, (*ops.shape(read)[:-2], self.width)))
+        return self.output_projection(ops.reshape(read, (*leading(read, 2), self.width)))
 
 
-def _side_by_side(hypotheses):
-    """One position of each of K hypotheses, (B, K, H, 1, N), as K positions of one: (B, H, K, N)."""
-    return ops.swapaxes(hypotheses[..., 0, :], 1, 2)
+def _side_by_side(rows, width: int):
+    """One position of each of K hypotheses, (B * K, H, 1, N), as K positions of one: (B, H, K, N)."""
+    if width == 1:
+        return rows
+    heads, size = rows.shape[1], ops.shape(rows)[3]
+    return ops.swapaxes(ops.reshape(rows, (-1, width, heads, size)), 1, 2)
 
 
 def _alone(positions):
-    """K positions of one, (B, H, K, N), as one position of each of K hypotheses: (B, K, H, 1, N)."""
-    return ops.swapaxes(positions, 1, 2)[..., None, :]
+    """K positions of one, (B, H, K, N), as one position of each of K hypotheses: (B * K, H, 1, N)."""
+    heads, width = positions.shape[1:3]
+    if width == 1:
+        return positions
+    return ops.reshape(ops.swapaxes(positions, 1, 2), (-1, heads, 1, ops.shape(positions)[3]))

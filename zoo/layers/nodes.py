@@ -8,6 +8,8 @@ is then equivariant: nodes in another order give the same vectors in that order.
 import keras
 from keras import ops
 
+from zoo.layers.sizes import require_positive
+
 __all__ = ["AdjacencyBias"]
 
 
@@ -31,10 +33,14 @@ class AdjacencyBias(keras.layers.Layer):
 
     Returns:
         (B, H, N, N) to add to scores before the softmax.
+
+    Raises:
+        ValueError: there is no kind of edges, or no head.
     """
 
     def __init__(self, num_edge_types: int, *, heads: int, **kwargs) -> None:
         super().__init__(**kwargs)
+        require_positive(num_edge_types=num_edge_types, heads=heads)
         self.num_edge_types = num_edge_types
         self.heads = heads
 

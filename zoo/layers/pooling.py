@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from zoo.layers.attention import masked_softmax
+from zoo.layers.sizes import require_positive
 
 __all__ = ["AttentionPooling", "Pooling"]
 
@@ -109,10 +110,14 @@ class AttentionPooling(keras.layers.Layer):
 
     Returns:
         (B, D); a row without any token gives zeros.
+
+    Raises:
+        ValueError: the units are less than 1.
     """
 
     def __init__(self, units: int, **kwargs) -> None:
         super().__init__(**kwargs)
+        require_positive(units=units)
         self.units = units
         self.projection = keras.layers.Dense(
             units, activation="tanh", dtype=self.dtype_policy, name="projection"

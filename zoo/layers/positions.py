@@ -9,6 +9,8 @@ import keras
 import numpy as np
 from keras import ops
 
+from zoo.layers.sizes import require_even, require_positive
+
 __all__ = ["LearnedPositions", "RotaryPositions", "SinusoidalPositions"]
 
 
@@ -39,6 +41,10 @@ class SinusoidalPositions(keras.layers.Layer):
         self.supports_masking = True
         self.base = base
 
+    def build(self, inputs_shape, positions_shape=None) -> None:
+        require_even(width=inputs_shape[-1])
+        self.built = True
+
     def call(self, inputs, positions=None):
         angles = _angles(inputs, positions, self.base)
         waves = ops.stack([ops.sin(angles), ops.cos(angles)], axis=-1)
@@ -66,11 +72,16 @@ class LearnedPositions(keras.layers.Layer):
         (..., T, D).
 
     Raises:
-        ValueError: T is known when the graph is made, and greater than L.
+        ValueError: L is less than 1, or no positions are given, and T is known when the graph is made, and
+            greater than L.
+
+    A position that is given, and is not below L, has no vector. On a processor TensorFlow complains when it
+    comes to it; a GPU and XLA do not, and there the result is NaN: it is never that of another position.
     """
 
     def __init__(self, max_length: int, **kwargs) -> None:
         super().__init__(autocast=False, **kwargs)  # rows are cast once they are looked up, not all of them
+        require_positive(max_length=max_length)
         self.supports_masking = True
         self.max_length = max_length
 
@@ -91,8 +102,10 @@ class LearnedPositions(keras.layers.Layer):
                     "give it a greater max_length, or shorter sequences."
                 )
             positions = ops.arange(ops.shape(inputs)[-2])
-        inputs = ops.cast(inputs, self.compute_dtype)
-        return inputs + ops.cast(ops.take(self.position_vectors, positions, axis=0), inputs.dtype)
+        vectors = ops.take(self.position_vectors, positions, axis=0)
+        known = ops.less(ops.convert_to_tensor(positions), self.max_length)[..., None]
+        vectors = ops.where(known, vectors, ops.full_like(vectors, float("nan")))
+        return ops.cast(inputs, self.compute_dtype) + ops.cast(vectors, self.compute_dtype)
 
     def get_config(self):
         return {**super().get_config(), "max_length": self.max_length}
@@ -128,6 +141,10 @@ class RotaryPositions(keras.layers.Layer):
         self.supports_masking = True
         self.base = base
 
+    def build(self, inputs_shape, positions_shape=None) -> None:
+        require_even(width=inputs_shape[-1])
+        self.built = True
+
     def call(self, inputs, positions=None):
         angles = _angles(inputs, positions, self.base)
         cosine, sine = ops.cast(ops.cos(angles), inputs.dtype), ops.cast(ops.sin(angles), inputs.dtype)
@@ -142,8 +159,6 @@ class RotaryPositions(keras.layers.Layer):
 def _angles(inputs, positions, base: float):
     """`t / base^(2i / D)` in float32, since half precision counts no further than 2,048: (..., T, D/2)."""
     width = inputs.shape[-1]
-    if width % 2:
-        raise ValueError(f"Positions in pairs of sine and cosine need an even width, got {width}.")
     if positions is None:
         positions = ops.arange(ops.shape(inputs)[-2])
     frequencies = (base ** -(np.arange(0, width, 2) / width)).astype("float32")

@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from zoo.layers.sizes import require_positive
+
 __all__ = ["MaxoutReadout"]
 
 
@@ -25,10 +27,14 @@ class MaxoutReadout(keras.layers.Layer):
 
     Returns:
         (..., V) logits.
+
+    Raises:
+        ValueError: a size is less than 1.
     """
 
     def __init__(self, vocab_size: int, *, units: int, **kwargs) -> None:
         super().__init__(**kwargs)
+        require_positive(vocab_size=vocab_size, units=units)
         self.supports_masking = True
         self.vocab_size = vocab_size
         self.units = units

@@ -3,7 +3,10 @@
 import keras
 from keras import ops
 
+from zoo.layers.cache import Place
 from zoo.layers.multi_head import KeysValues, MultiHeadAttention
+from zoo.layers.normalization import LayerNorm
+from zoo.layers.projection import Projection
 
 __all__ = ["ACTIVATIONS", "NORMS", "CausalBlock", "DecoderBlock", "EncoderBlock", "FeedForward"]
 
@@ -48,9 +51,9 @@ class FeedForward(keras.layers.Layer):
         self.dropout = dropout
         policy = self.dtype_policy
         products = 2 if activation == "glu" else 1
-        self.hidden = keras.layers.Dense(products * units, dtype=policy, name="hidden")
+        self.hidden = Projection(products * units, dtype=policy, name="hidden")
         self.hidden_dropout = keras.layers.Dropout(dropout, dtype=policy, name="hidden_dropout")
-        self.result = keras.layers.Dense(width, dtype=policy, name="result")
+        self.result = Projection(width, dtype=policy, name="result")
 
     def build(self, inputs_shape=None) -> None:
         self.hidden.build((None, self.width))
@@ -108,7 +111,7 @@ class _Block(keras.layers.Layer):
             width, units=units, activation=activation, dropout=dropout, dtype=policy, name="feed_forward"
         )
         self.norms = {
-            name: keras.layers.LayerNormalization(epsilon=1e-6, dtype=policy, name=f"{name}_norm")
+            name: LayerNorm(epsilon=1e-6, dtype=policy, name=f"{name}_norm")
             for name in (*self.sublayers, "feed_forward")
         }
         self.residual_dropout = keras.layers.Dropout(dropout, dtype=policy, name="residual_dropout")
@@ -218,28 +221,30 @@ class CausalBlock(_Block):
         x = self.residual("feed_forward", x, lambda x: self.feed_forward(x, training=training), training)
         return x, memories[-1]
 
-    def step(self, inputs, index, cache: KeysValues, prompt: KeysValues, prompt_mask, turn=None):
+    def step(self, rows, place: Place, cache: KeysValues, prompt: KeysValues, prompt_mask, turn=None):
         """One position of K hypotheses.
 
         Args:
-            inputs: (B, K, D) float.
-            index: () int, how many positions after the prompt came before.
-            cache: leaves (B, K, H, L, D / H), keys and values of those.
+            rows: (B * K, D) float, the hypotheses of a source side by side.
+            place: the position, counted from the prompt's end.
+            cache: leaves (B, K, H, L, D / H), keys and values of the positions before.
             prompt: leaves (B, H, P, D / H), keys and values of the prompt, as the call gave them.
             prompt_mask: (B, P) bool, True where the prompt has a token.
-            turn: applied to queries and keys (B, K, H, 1, D / H), such as rotary positions.
+            turn: applied to queries and keys (B * K, H, 1, D / H), such as rotary positions.
 
         Returns:
-            (B, K, D), and the cache with this position in it.
+            (B * K, D), and the cache with this position in it.
         """
         attention = self.attentions["self_attention"]
-        caches = []
+        width, caches = cache.keys.shape[1], []
 
         def look_back(x):
-            caches.append(_remember(cache, attention.project(x[:, :, None, :], turn), index))
-            return attention.step(x, caches[-1], _until(cache, index), prompt, prompt_mask, turn)
+            caches.append(_remember(cache, attention.project_rows(x, turn), place))
+            return attention.look_back_beyond(
+                x, _rows(caches[-1]), place.filled, prompt, prompt_mask, width, turn
+            )
 
-        x = self.residual("self_attention", inputs, look_back, False)
+        x = self.residual("self_attention", rows, look_back, False)
         return self.residual("feed_forward", x, self.feed_forward, False), caches[-1]
 
 
@@ -286,31 +291,40 @@ class DecoderBlock(_Block):
         def look_back(x):
             return attention(x, attention.project(x, turn), mask, turn=turn, training=training)
 
-        x = self.residual("self_attention", inputs, look_back, training)
-        return self._read(x, memory, memory_mask, training)
+        def look(x):
+            return self.attentions["cross_attention"](x, memory, memory_mask, training=training)
 
-    def step(self, inputs, index, cache: KeysValues, memory: KeysValues, memory_mask, turn=None):
+        x = self.residual("self_attention", inputs, look_back, training)
+        x = self.residual("cross_attention", x, look, training)
+        return self.residual("feed_forward", x, lambda x: self.feed_forward(x, training=training), training)
+
+    def step(self, rows, place: Place, cache: KeysValues, memory: KeysValues, memory_mask, turn=None):
         """One position of K hypotheses.
 
         Args:
-            inputs: (B, K, D) float.
-            index: () int, the position.
+            rows: (B * K, D) float, the hypotheses of a source side by side.
+            place: the position.
             cache: leaves (B, K, H, L, D / H), keys and values of the positions before.
-            memory, memory_mask, turn: as in the call.
+            memory, memory_mask: as in the call.
+            turn: applied to queries and keys (B * K, H, 1, D / H), such as rotary positions.
 
         Returns:
-            (B, K, D), and the cache with this position in it.
+            (B * K, D), and the cache with this position in it.
         """
-        attention = self.attentions["self_attention"]
-        caches = []
+        attentions = self.attentions
+        width, caches = cache.keys.shape[1], []
 
         def look_back(x):
-            x = x[:, :, None, :]
-            caches.append(_remember(cache, attention.project(x, turn), index))
-            return attention(x, caches[-1], _until(cache, index)[None], turn=turn)[:, :, 0]
+            attention = attentions["self_attention"]
+            caches.append(_remember(cache, attention.project_rows(x, turn), place))
+            return attention.look_back(x, _rows(caches[-1]), place.filled, turn)
 
-        x = self.residual("self_attention", inputs, look_back, False)
-        return self._read(x, memory, memory_mask, False), caches[-1]
+        def look(x):
+            return attentions["cross_attention"].look(x, memory, memory_mask, width)
+
+        x = self.residual("self_attention", rows, look_back, False)
+        x = self.residual("cross_attention", x, look, False)
+        return self.residual("feed_forward", x, self.feed_forward, False), caches[-1]
 
     def alignment(self, inputs, mask, memory: KeysValues, memory_mask, turn=None):
         """How the cross-attention spreads, the mean over its heads: (B, T, S). Arguments as in the call."""
@@ -324,22 +338,13 @@ class DecoderBlock(_Block):
         x = self.norms["cross_attention"](x) if self.norm == "pre" else x
         return ops.mean(self.attentions["cross_attention"].alignment(x, memory.keys, memory_mask), axis=1)
 
-    def _read(self, x, memory, memory_mask, training):
-        attention = self.attentions["cross_attention"]
 
-        def look(x):
-            return attention(x, memory, memory_mask, training=training)
-
-        x = self.residual("cross_attention", x, look, training)
-        return self.residual("feed_forward", x, lambda x: self.feed_forward(x, training=training), training)
+def _rows(cache: KeysValues) -> KeysValues:
+    """(B, K, H, L, D / H) to (B * K, H, L, D / H)."""
+    return KeysValues(*(ops.reshape(leaf, (-1, *leaf.shape[2:])) for leaf in cache))
 
 
-def _remember(cache: KeysValues, new: KeysValues, index) -> KeysValues:
-    """A cache (..., L, D / H) with what is new (..., 1, D / H) at a position."""
-    here = (ops.arange(ops.shape(cache.keys)[-2]) == index)[:, None]
-    return KeysValues(*(ops.where(here, n, c) for n, c in zip(new, cache, strict=True)))
-
-
-def _until(cache: KeysValues, index):
-    """The positions of a cache that are filled once that one is, (L,) bool."""
-    return ops.arange(ops.shape(cache.keys)[-2]) <= index
+def _remember(cache: KeysValues, new: KeysValues, place: Place) -> KeysValues:
+    """A cache (B, K, H, L, D / H) with what is new (B * K, H, 1, D / H) at a place."""
+    written = (place.write(old, one) for old, one in zip(_rows(cache), new, strict=True))
+    return KeysValues(*(ops.reshape(leaf, (-1, *cache.keys.shape[1:])) for leaf in written))

@@ -95,7 +95,9 @@ class Layout:
         labels: list[int | None] = []
         for level, step in enumerate(key):
             place = (key[:level], step.identity)
-            count = self.base.counts[place]
+            count = self.base.counts.get(place)
+            if count is None:  # the base run called no such layer
+                return None
             label = None
             for probe in self.probes:
                 grown = probe.recording.counts.get(place, 0)

@@ -11,7 +11,8 @@ from keras import tree
 
 from zoo.masking.alignment import BATCH, Layout, Probe, Trial, difference, mask_for, numbers, views
 from zoo.masking.places import first_leak
-from zoo.masking.recording import Reading, Recording, recording
+from zoo.masking.reading import Reading, ReadInput
+from zoo.masking.recording import Recording, recording
 from zoo.masking.report import MaskingCheck, MaskingLeak
 from zoo.masking.sequences import Inputs, noise
 
@@ -179,6 +180,18 @@ class Audit:
 
         return differs
 
+    def reading(self, change: Callable[[int, tf.Tensor, np.ndarray], tf.Tensor]) -> Reading:
+        """A change of what the first layers make of the inputs."""
+        inputs = self.inputs
+        return Reading(
+            tuple(
+                ReadInput(k, inputs.arrays[k], sequence.real)
+                for sequence in inputs.sequences
+                for k in sequence.inputs
+            ),
+            change,
+        )
+
     def other_padding(self, sequence: int) -> tuple[Recording, bool]:
         """A run with noise where a sequence has padding: in inputs that are free there, and in what the first
         layers make of the others; and whether there was any such place."""
@@ -190,16 +203,16 @@ class Audit:
                 array[~chosen.real] = noise(array[~chosen.real].shape, array[chosen.real])
                 places.append(k)
 
-        def change(k: int, outputs: tf.Tensor) -> tf.Tensor:
+        def change(k: int, outputs: tf.Tensor, padding: np.ndarray) -> tf.Tensor:
             if k not in chosen.inputs or k in places:
                 return outputs
             heard.append(k)
             values = numbers(outputs)
-            values[~chosen.real] = noise(values[~chosen.real].shape, values[chosen.real])
+            values[padding] = noise(values[padding].shape, values[~padding])
             return tf.cast(values, outputs.dtype)
 
         heard: list[int] = []
-        recorded = self.run(arrays, reading=Reading(self.inputs.arrays, change))
+        recorded = self.run(arrays, reading=self.reading(change))
         return recorded, bool(places or heard)
 
 

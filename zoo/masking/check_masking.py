@@ -44,8 +44,8 @@ def check_masking(
 
     - `padding ignored`: more padding, on the side where padding is, changes nothing.
     - `padding content ignored`: noise at padding changes nothing. It is put into float inputs that have a
-      mask of their own; of all other inputs, into what the first layer makes of them, an embedding or
-      `Masking`. So a model that counts on zeros there leaks.
+      mask of their own; of all other inputs, into what the first layer makes of them, or of other ids that
+      were made of them: an embedding or `Masking`. So a model that counts on zeros there leaks.
     - `rows independent`: a row gives the same among others, and in another order.
     - `future unseen`: along inputs named by `causal`, no position depends on a later one.
     - `loss ignores padding`: labels and outputs at padding, and more padding, leave the loss as it is. A loss

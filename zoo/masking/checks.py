@@ -10,7 +10,7 @@ from keras import tree
 from zoo.masking.alignment import BATCH, View, mask_for, views
 from zoo.masking.audit import EXTRA, Audit, Tried
 from zoo.masking.places import first_leak
-from zoo.masking.recording import Moment, Reading, Recording
+from zoo.masking.recording import Moment, Recording
 from zoo.masking.report import MaskingCheck, MaskingLeak
 from zoo.masking.sequences import changed, extend
 
@@ -208,25 +208,27 @@ def _loss_kind(audit: Audit) -> str:
 def gradients_at_padding_zero(audit: Audit, labels: Labels | None) -> MaskingCheck:
     """Neither outputs nor loss have a gradient with respect to what stands at padding."""
     tried = Tried("gradients at padding zero")
-    watched: list[tuple[int, tf.Tensor]] = []
+    watched: list[tuple[tf.Tensor, np.ndarray]] = []
 
-    def watch(k: int, outputs: tf.Tensor) -> tf.Tensor:
+    def watch(k: int, outputs: tf.Tensor, padding: np.ndarray) -> tf.Tensor:
         tape.watch(outputs)
-        watched.append((k, outputs))
+        watched.append((outputs, padding))
         return outputs
 
     with tf.GradientTape(persistent=True) as tape:
         arrays = [tf.convert_to_tensor(array) for array in audit.inputs.arrays]
-        for k, array in enumerate(arrays):
-            if array.dtype.is_floating and audit.inputs.sequence_of(k) is not None:
-                watch(k, array)
-        recorded = audit.run(arrays, reading=Reading(audit.inputs.arrays, watch))
+        for sequence in audit.inputs.sequences:
+            for k in sequence.inputs:
+                if arrays[k].dtype.is_floating:
+                    watch(k, arrays[k], ~sequence.real)
+        recorded = audit.run(arrays, reading=audit.reading(watch))
         outputs = [(recorded.end.tensors[leaf], mask) for leaf, mask in audit.real_outputs()]
         target = _mixed(outputs)
         loss = None if labels is None else labels.loss(recorded.outputs)
 
     def at_padding(total: tf.Tensor) -> tuple[float, bool]:
-        return _largest(audit, watched, tape.gradient(total, [tensor for _, tensor in watched]))
+        gradients = tape.gradient(total, [tensor for tensor, _ in watched])
+        return _largest(audit, [padding for _, padding in watched], gradients)
 
     if not watched:
         tried.skip(UNREAD.format("the inputs"))
@@ -256,17 +258,14 @@ def _mixed(parts: list[tuple[tf.Tensor, np.ndarray]]) -> tf.Tensor:
     return total
 
 
-def _largest(audit: Audit, watched: list[tuple[int, tf.Tensor]], gradients: list) -> tuple[float, bool]:
-    """The largest gradient at padding, and whether that is more than rounding."""
+def _largest(audit: Audit, masks: list[np.ndarray], gradients: list) -> tuple[float, bool]:
+    """The largest gradient at padding, where the masks are True, and whether that is more than rounding."""
     padding, real = [0.0], [0.0]
-    for (k, _), gradient in zip(watched, gradients, strict=True):
-        sequence = audit.inputs.sequence_of(k)
-        if gradient is None or sequence is None:
-            continue
-        mask = audit.inputs.sequences[sequence].real
-        values = np.abs(tf.cast(gradient, tf.float64).numpy())
-        padding.append(np.nan_to_num(values[~mask], nan=np.inf).max(initial=0.0))
-        real.append(np.nan_to_num(values[mask], nan=0.0).max(initial=0.0))
+    for mask, gradient in zip(masks, gradients, strict=True):
+        if gradient is not None:
+            values = np.abs(tf.cast(gradient, tf.float64).numpy())
+            padding.append(np.nan_to_num(values[mask], nan=np.inf).max(initial=0.0))
+            real.append(np.nan_to_num(values[~mask], nan=0.0).max(initial=0.0))
     return float(max(padding)), max(padding) > audit.tolerance * max(real)
 
 

@@ -1,5 +1,6 @@
 """What every layer was given, and what it gave, during a call of a model."""
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import keras
-import numpy as np
 import tensorflow as tf
 from keras import tree
 
-__all__ = ["Key", "Moment", "Reading", "Recording", "Step", "recording"]
+from zoo.masking.reading import Reading
+
+__all__ = ["Key", "Moment", "Recording", "Step", "recording"]
 
 
 class Step(NamedTuple):
@@ -19,9 +21,9 @@ class Step(NamedTuple):
 
     name: str
     identity: int
-    """Of the layer: two layers may have the same name."""
+    """Of the layer: two layers may have the same name. Of its class, if it was made during the call."""
     number: int
-    """How often the layer around it had called it before."""
+    """How often the layer around it had called it before; of those made during the call, any of its class."""
 
 
 Key = tuple[Step, ...]
@@ -43,15 +45,6 @@ class Moment(NamedTuple):
     def path(self) -> str:
         """Names of the layers, the model's own left out but for the model itself."""
         return "/".join(step.name for step in self.key[1:]) or self.key[0].name
-
-
-class Reading(NamedTuple):
-    """What to do with a float output of the first layer that reads an input."""
-
-    arrays: tuple[np.ndarray, ...]
-    """The inputs (B, T, ...)."""
-    change: Callable[[int, tf.Tensor], tf.Tensor]
-    """From the number of the input and the output to what takes its place."""
 
 
 @dataclass
@@ -95,6 +88,11 @@ class _Recorder:
         self.reading = reading
         self.thread = threading.get_ident()
         self.frames: list[_Frame] = []
+        self.made: dict[int, keras.Operation] = {}
+
+    def make(self, layer: keras.Operation) -> None:
+        """A layer is made while we record: the next run will have another in its place."""
+        self.made[id(layer)] = layer  # kept, so that no other one gets its identity
 
     def call(self, original: Callable, layer: keras.Operation, args: tuple, kwargs: dict) -> Any:
         if threading.get_ident() != self.thread or not tf.executing_eagerly():
@@ -114,9 +112,12 @@ class _Recorder:
 
     def _key(self, layer: keras.Operation) -> Key:
         parent = self.frames[-1].key if self.frames else ()
-        before = self.recording.counts.get((parent, id(layer)), 0)
-        self.recording.counts[parent, id(layer)] = before + 1
-        return (*parent, Step(layer.name, id(layer), before))
+        name, identity = layer.name, id(layer)
+        if identity in self.made:  # Keras has numbered its name
+            name, identity = re.sub(r"_\d+$", "", name), id(type(layer))
+        before = self.recording.counts.get((parent, identity), 0)
+        self.recording.counts[parent, identity] = before + 1
+        return (*parent, Step(name, identity, before))
 
     def _note(self, key: Key, after: bool, layer: keras.Operation, tensors: list[tf.Tensor]) -> None:
         masked = any(
@@ -128,10 +129,10 @@ class _Recorder:
     def _read(self, frame: _Frame, given: list[tf.Tensor], outputs: Any) -> Any:
         """Change what the innermost layer made of an input; what its callers make of that is left alone."""
         if self.reading is not None:
-            for k in _inputs_among(given, self.reading.arrays) - frame.read:
-                if _has_features(outputs, self.reading.arrays[k]):
+            for k, padding in self.reading.places(given, outputs):
+                if k not in frame.read:
                     mask = mask_of(outputs)
-                    outputs = self.reading.change(k, outputs)
+                    outputs = self.reading.change(k, outputs, padding)
                     if mask is not None:
                         outputs._keras_mask = mask
                     frame.read.add(k)
@@ -150,36 +151,20 @@ def _tensors(structure: Any) -> list[tf.Tensor]:
     return [leaf for leaf in leaves if leaf.dtype.is_floating or leaf.dtype.is_integer or leaf.dtype.is_bool]
 
 
-def _inputs_among(tensors: list[tf.Tensor], arrays: tuple[np.ndarray, ...]) -> set[int]:
-    """Numbers of the inputs that a layer was given as they are."""
-    return {
-        k
-        for k, array in enumerate(arrays)
-        for tensor in tensors
-        if tensor.shape == array.shape
-        and (tensor.dtype.is_floating or array.dtype.kind != "f")
-        and (tensor.dtype == tf.bool) == (array.dtype == bool)
-        and np.array_equal(tensor.numpy(), array.astype(tensor.dtype.as_numpy_dtype))
-    }
-
-
-def _has_features(outputs: Any, array: np.ndarray) -> bool:
-    """Whether an output (B, T, ..., D) holds features of an input (B, T, ...); a mask made of it does not."""
-    if array.ndim < 2 or array.dtype == bool or not isinstance(outputs, tf.Tensor):
-        return False
-    if not outputs.dtype.is_floating or outputs.shape.rank < 3 or outputs.shape[:2] != array.shape[:2]:
-        return False
-    return len(np.unique(outputs.numpy().astype("float32"))) > 2
-
-
 @contextmanager
 def recording(reading: Reading | None = None) -> Iterator[Recording]:
     """Record all calls of layers in this thread, until the context is left.
 
-    Operations of functional models, such as `a + b` of two Keras tensors, are recorded too.
+    Operations of functional models, such as `a + b` of two Keras tensors, are recorded too, and so are the
+    few of `keras.ops` that are objects wherever they are used, such as `pad`.
     """
     recorder = _Recorder(reading)
     layer_call, operation_call = keras.layers.Layer.__call__, keras.Operation.__call__
+    operation_init = keras.Operation.__init__
+
+    def init_operation(self, *args, **kwargs):
+        recorder.make(self)
+        return operation_init(self, *args, **kwargs)
 
     def call_layer(self, *args, **kwargs):
         return recorder.call(layer_call, self, args, kwargs)
@@ -190,7 +175,9 @@ def recording(reading: Reading | None = None) -> Iterator[Recording]:
         return recorder.call(operation_call, self, args, kwargs)
 
     keras.layers.Layer.__call__, keras.Operation.__call__ = call_layer, call_operation
+    keras.Operation.__init__ = init_operation
     try:
         yield recorder.recording
     finally:
         keras.layers.Layer.__call__, keras.Operation.__call__ = layer_call, operation_call
+        keras.Operation.__init__ = operation_init

@@ -50,8 +50,8 @@ class ClassToken(keras.layers.Layer):
         return self.encoder.width
 
     @property
-    def summary_width(self) -> int:
-        """Size of the summary."""
+    def summary_width(self) -> Any:
+        """Size of the summary, of each direction if the encoder has several."""
         return self.encoder.summary_width
 
     def call(self, source, training=False) -> Encoded:

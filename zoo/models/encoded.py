@@ -13,4 +13,4 @@ class Encoded(NamedTuple):
     mask: Any
     """(B, S) bool, True where the source has a token."""
     summary: Any
-    """(B, D') of the whole."""
+    """Of the whole: leaves (B, D'), one for each direction in which the encoder reads, forward first."""

@@ -4,24 +4,30 @@ from typing import Any
 
 import keras
 
+from zoo.layers.sizes import require_rate
+from zoo.models.composed import ComposedModel
+
 __all__ = ["EncoderReadout"]
 
 
 @keras.saving.register_keras_serializable("zoo")
-class EncoderReadout(keras.Model):
+class EncoderReadout(ComposedModel):
     """An encoder under one linear layer; subclasses say what that layer reads.
 
     Args:
         encoder: token ids to `zoo.models.Encoded`.
         outputs: number of numbers that are read off one vector.
         dropout: rate of dropout before the readout.
+
+    Raises:
+        ValueError: the dropout is no rate.
     """
 
     PARTS: tuple[str, ...] = ("encoder",)
-    """Constructor arguments that are layers."""
 
     def __init__(self, encoder: Any, outputs: int, *, dropout: float, **kwargs) -> None:
         super().__init__(**kwargs)
+        require_rate(dropout=dropout)
         self.encoder = encoder
         self.dropout = dropout
         policy = self.dtype_policy
@@ -40,10 +46,4 @@ class EncoderReadout(keras.Model):
         return self.readout(self.readout_dropout(features, training=training))
 
     def get_config(self):
-        parts = {name: keras.saving.serialize_keras_object(getattr(self, name)) for name in self.PARTS}
-        return {**super().get_config(), **parts, "dropout": self.dropout}
-
-    @classmethod
-    def from_config(cls, config):
-        parts = {name: keras.saving.deserialize_keras_object(config[name]) for name in cls.PARTS}
-        return cls(**{**config, **parts})
+        return {**super().get_config(), "dropout": self.dropout}

@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from zoo.models.composed import ComposedModel
+
 __all__ = ["COMBINATIONS", "Ensemble"]
 
 
@@ -21,7 +23,7 @@ COMBINATIONS = {
 
 
 @keras.saving.register_keras_serializable("zoo")
-class Ensemble(keras.Model):
+class Ensemble(ComposedModel):
     """Models of one vocabulary that decide on each token together, behind the protocol of each of them.
 
     Of the probabilities p_m of M members, it gives as logits::
@@ -46,6 +48,8 @@ class Ensemble(keras.Model):
     Raises:
         ValueError: there is no model, their vocabularies differ in size, or the combination is not known.
     """
+
+    PARTS = ("models",)
 
     def __init__(self, models, *, combination: str = "mean_probability", **kwargs) -> None:
         super().__init__(**kwargs)
@@ -106,13 +110,7 @@ class Ensemble(keras.Model):
         return align
 
     def get_config(self):
-        models = [keras.saving.serialize_keras_object(model) for model in self.models]
-        return {**super().get_config(), "models": models, "combination": self.combination}
-
-    @classmethod
-    def from_config(cls, config):
-        models = [keras.saving.deserialize_keras_object(model) for model in config["models"]]
-        return cls(**{**config, "models": models})
+        return {**super().get_config(), "combination": self.combination}
 
     def _combine(self, logits):
         """Logits (..., V) of the members to those of all, by way of float32."""

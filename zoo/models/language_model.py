@@ -27,6 +27,8 @@ import keras
 from keras import ops, tree
 
 from zoo.layers import Recurrent, climb
+from zoo.layers.sizes import require_positive, require_rate
+from zoo.models.composed import ComposedModel
 from zoo.models.prompt import going_on, read_prompt
 from zoo.models.transformer import CausalTransformer
 
@@ -43,7 +45,7 @@ class RecurrentPromptMemory(NamedTuple):
 
 
 @keras.saving.register_keras_serializable("zoo")
-class RecurrentLM(keras.Model):
+class RecurrentLM(ComposedModel):
     """The recurrent language model of Mikolov et al. (2010), in layers, as by Zaremba et al. (2014)::
 
         s_t = cell(E x_t, s_{t-1})
@@ -68,7 +70,7 @@ class RecurrentLM(keras.Model):
         (B, T, V) logits of the token after each target id.
 
     Raises:
-        ValueError: the cell is not known.
+        ValueError: the cell is not known, a size is less than 1, or the dropout is no rate.
     """
 
     def __init__(
@@ -83,6 +85,8 @@ class RecurrentLM(keras.Model):
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
+        require_positive(vocab_size=vocab_size, embedding_dim=embedding_dim, units=units, depth=depth)
+        require_rate(dropout=dropout)
         self.vocab_size = vocab_size
         self.embedding_dim = embedding_dim
         self.units = units
@@ -140,13 +144,9 @@ class RecurrentLM(keras.Model):
         own = ("vocab_size", "embedding_dim", "units", "cell", "depth", "dropout")
         return {**super().get_config(), **{name: getattr(self, name) for name in own}}
 
-    @classmethod
-    def from_config(cls, config):
-        return cls(**config)
-
 
 @keras.saving.register_keras_serializable("zoo")
-class TransformerLM(keras.Model):
+class TransformerLM(ComposedModel):
     """A Transformer with a decoder alone, Liu et al. (2018), Radford et al. (2018).
 
     The defaults are the blocks of GPT-2, Radford et al. (2019), with positions that end nowhere. Others are::
@@ -161,7 +161,8 @@ class TransformerLM(keras.Model):
         heads: number of heads, H in shapes; divides the width.
         units: size of the hidden layer of the feed-forward networks.
         positions, activation, norm, dropout: see `zoo.models.TransformerEncoder`.
-        max_length: greatest length of prompt and continuation together, for learned positions.
+        max_length: greatest length of prompt and continuation together, for learned positions; for what comes
+            beyond, see `zoo.layers.LearnedPositions`.
 
     Call arguments:
         inputs: a dictionary of `source` (B, P) int, the prompt, and `target_ids` (B, T) int, which begin with
@@ -171,7 +172,8 @@ class TransformerLM(keras.Model):
         (B, T, V) logits of the token after each target id.
 
     Raises:
-        ValueError: a name is not known, or the heads do not divide the width.
+        ValueError: a name is not known, a size is less than 1, the dropout is no rate, or the heads do not
+            divide the width.
     """
 
     def __init__(
@@ -190,6 +192,9 @@ class TransformerLM(keras.Model):
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
+        require_positive(vocab_size=vocab_size, width=width, depth=depth, heads=heads, units=units)
+        require_positive(max_length=max_length)
+        require_rate(dropout=dropout)
         self.decoder = CausalTransformer(
             vocab_size,
             width,
@@ -235,7 +240,3 @@ class TransformerLM(keras.Model):
         own = ("vocab_size", "width", "depth", "heads", "units", "positions", "activation", "norm")
         more = ("dropout", "max_length")
         return {**super().get_config(), **{name: getattr(self.decoder, name) for name in (*own, *more)}}
-
-    @classmethod
-    def from_config(cls, config):
-        return cls(**config)

@@ -18,6 +18,7 @@ from zoo.layers import (
     padding_mask,
     scan,
 )
+from zoo.layers.sizes import require_positive, require_rate
 from zoo.models.encoded import Encoded
 from zoo.tokenizers.specials import PAD
 
@@ -47,7 +48,44 @@ class DecoderState(NamedTuple):
 
 
 @keras.saving.register_keras_serializable("zoo")
-class RecurrentEncoder(keras.layers.Layer):
+class _RecurrentPart(keras.layers.Layer):
+    """What encoder and decoder share: sizes, and the embedding."""
+
+    def __init__(
+        self,
+        vocab_size: int,
+        units: int,
+        *,
+        embedding_dim: int,
+        cell: str = "lstm",
+        depth: int = 1,
+        dropout: float = 0.0,
+        **kwargs,
+    ) -> None:
+        super().__init__(**kwargs)
+        require_positive(vocab_size=vocab_size, units=units, embedding_dim=embedding_dim, depth=depth)
+        require_rate(dropout=dropout)
+        self.vocab_size = vocab_size
+        self.units = units
+        self.embedding_dim = embedding_dim
+        self.cell = cell
+        self.depth = depth
+        self.dropout = dropout
+        policy = self.dtype_policy
+        self.embedding = keras.layers.Embedding(vocab_size, embedding_dim, dtype=policy, name="embedding")
+        self.embedding_dropout = keras.layers.Dropout(dropout, dtype=policy, name="embedding_dropout")
+
+    def embed(self, ids, training=False):
+        """Ids (..., T) to vectors (..., T, I)."""
+        return self.embedding_dropout(self.embedding(ids), training=training)
+
+    def get_config(self):
+        own = ("vocab_size", "units", "embedding_dim", "cell", "depth", "dropout")
+        return {**super().get_config(), **{name: getattr(self, name) for name in own}}
+
+
+@keras.saving.register_keras_serializable("zoo")
+class RecurrentEncoder(_RecurrentPart):
     """Token ids through recurrent layers.
 
     Args:
@@ -61,36 +99,18 @@ class RecurrentEncoder(keras.layers.Layer):
         source: (B, S) int, S at least 1.
 
     Returns:
-        `Encoded`; its summary is (B, depth * units), the final states of all layers, in a bidirectional stack
-        those of the backward direction.
+        `Encoded`; its summary is the final states of all layers, (B, depth * units) of each direction:
+        forward after the last token, backward after the first.
+
+    Raises:
+        ValueError: a size is less than 1, the dropout is no rate, or a name is not known.
     """
 
-    def __init__(
-        self,
-        vocab_size: int,
-        units: int,
-        *,
-        embedding_dim: int,
-        cell: str = "lstm",
-        depth: int = 1,
-        direction: str = "bidirectional",
-        dropout: float = 0.0,
-        **kwargs,
-    ) -> None:
-        super().__init__(**kwargs)
-        self.vocab_size = vocab_size
-        self.units = units
-        self.embedding_dim = embedding_dim
-        self.cell = cell
-        self.depth = depth
+    def __init__(self, vocab_size: int, units: int, *, direction: str = "bidirectional", **kwargs) -> None:
+        super().__init__(vocab_size, units, **kwargs)
         self.direction = direction
-        self.dropout = dropout
-        policy = self.dtype_policy
-        self.embedding = keras.layers.Embedding(vocab_size, embedding_dim, dtype=policy, name="embedding")
-        self.embedding_dropout = keras.layers.Dropout(dropout, dtype=policy, name="embedding_dropout")
-        self.stack = RecurrentStack(
-            units, cell=cell, depth=depth, direction=direction, dropout=dropout, dtype=policy, name="stack"
-        )
+        own = {name: getattr(self, name) for name in ("cell", "depth", "direction", "dropout")}
+        self.stack = RecurrentStack(units, **own, dtype=self.dtype_policy, name="stack")
 
     def build(self, source_shape=None) -> None:
         self.embedding.build((None, None))
@@ -103,29 +123,27 @@ class RecurrentEncoder(keras.layers.Layer):
         return self.stack.width
 
     @property
-    def summary_width(self) -> int:
-        """Size of the summary."""
-        return self.depth * self.units
+    def summary_width(self) -> tuple[int, ...]:
+        """Size of the summary of each direction."""
+        return (self.depth * self.units,) * (self.width // self.units)
 
     def call(self, source, training=False) -> Encoded:
         mask = padding_mask(source, PAD)
-        embedded = self.embedding_dropout(self.embedding(source), training=training)
-        values, summary = self.stack(embedded, mask, training=training)
+        values, summary = self.stack(self.embed(source, training), mask, training=training)
         return Encoded(values, mask, summary)
 
     def get_config(self):
-        own = ("vocab_size", "units", "embedding_dim", "cell", "depth", "direction", "dropout")
-        return {**super().get_config(), **{name: getattr(self, name) for name in own}}
+        return {**super().get_config(), "direction": self.direction}
 
 
 @keras.saving.register_keras_serializable("zoo")
-class RecurrentDecoder(keras.layers.Layer):
+class RecurrentDecoder(_RecurrentPart):
     """A recurrent decoder that knows the source by its initial state alone (Sutskever et al. 2014).
 
-    All states begin at `tanh(W s)`, s being the encoder's summary; so do the cells of an LSTM, which the
-    papers with this start, Cho et al. (2014) and Bahdanau et al. (2015), have not. Each token is embedded and
-    goes up through the layers; the logits are read off the uppermost. The product of the first layer with the
-    tokens of a whole target is made at once.
+    All states begin at `tanh(W s)`, s being the encoder's summary, in both directions if it has two; so do
+    the cells of an LSTM, which the papers with this start, Cho et al. (2014) and Bahdanau et al. (2015), have
+    not. Each token is embedded and goes up through the layers; the logits are read off the uppermost. The
+    product of the first layer with the tokens of a whole target is made at once.
 
     Args:
         vocab_size: number of target ids, V in shapes.
@@ -141,37 +159,19 @@ class RecurrentDecoder(keras.layers.Layer):
 
     Returns:
         (B, T, V) logits of the token after each target id.
+
+    Raises:
+        ValueError: a size is less than 1, the dropout is no rate, or the cell is not known.
     """
 
-    def __init__(
-        self,
-        vocab_size: int,
-        units: int,
-        *,
-        embedding_dim: int,
-        cell: str = "lstm",
-        depth: int = 1,
-        dropout: float = 0.0,
-        **kwargs,
-    ) -> None:
-        super().__init__(**kwargs)
-        self.vocab_size = vocab_size
-        self.units = units
-        self.embedding_dim = embedding_dim
-        self.cell = cell
-        self.depth = depth
-        self.dropout = dropout
-        policy = self.dtype_policy
-        self.embedding = keras.layers.Embedding(vocab_size, embedding_dim, dtype=policy, name="embedding")
-        self.embedding_dropout = keras.layers.Dropout(dropout, dtype=policy, name="embedding_dropout")
-        self.cells = [make_cell(cell, units, dtype=policy, name=f"{cell}_{n}") for n in range(depth)]
+    def __init__(self, vocab_size: int, units: int, **kwargs) -> None:
+        super().__init__(vocab_size, units, **kwargs)
+        policy, cell = self.dtype_policy, self.cell
+        self.cells = [make_cell(cell, units, dtype=policy, name=f"{cell}_{n}") for n in range(self.depth)]
         self.start_projection = keras.layers.Dense(
-            depth * len(self.cells[0].State._fields) * units,
-            activation="tanh",
-            dtype=policy,
-            name="start_projection",
+            self._leaf_count() * units, activation="tanh", dtype=policy, name="start_projection"
         )
-        self.readout_dropout = keras.layers.Dropout(dropout, dtype=policy, name="readout_dropout")
+        self.readout_dropout = keras.layers.Dropout(self.dropout, dtype=policy, name="readout_dropout")
         self.readout = self.make_readout()
         self.supports_jit = (
             False  # XLA cannot differentiate the loop over a length that the graph does not know
@@ -181,10 +181,10 @@ class RecurrentDecoder(keras.layers.Layer):
         """The layer from `features` to logits."""
         return keras.layers.Dense(self.vocab_size, dtype=self.dtype_policy, name="readout")
 
-    def build_for(self, width: int, summary_width: int) -> None:
+    def build_for(self, width: int, summary_width: Any) -> None:
         """Make all weights, for an encoder with values and a summary of these sizes."""
         self.embedding.build((None, None))
-        self.start_projection.build((None, summary_width))
+        self.start_projection.build((None, sum(self.starting_from(summary_width))))
         for number, cell in enumerate(self.cells):
             cell.build_for(self.units if number else self.embedding_dim)
         self.readout.build((None, None, self.features_width(width)))
@@ -194,9 +194,14 @@ class RecurrentDecoder(keras.layers.Layer):
         """Size of what the logits are read off, for values of that size."""
         return self.units
 
+    def starting_from(self, summary: Any) -> list[Any]:
+        """Which directions of an encoder's summary, or of their sizes, the decoder starts from: all."""
+        return tree.flatten(summary)
+
     def memory(self, encoded: Encoded) -> RecurrentMemory:
         """What the decoder will know of the sources, made once for all steps and hypotheses."""
-        leaves = ops.split(self.start_projection(encoded.summary), self._leaf_count(), axis=-1)
+        summary = ops.concatenate(self.starting_from(encoded.summary), axis=-1)
+        leaves = ops.split(self.start_projection(summary), self._leaf_count(), axis=-1)
         state = self.cells[0].State
         size = len(state._fields)
         cells = tuple(state(*leaves[n * size : (n + 1) * size]) for n in range(self.depth))
@@ -213,7 +218,7 @@ class RecurrentDecoder(keras.layers.Layer):
         return self.readout(self.features(embedded, state)), state
 
     def call(self, target_ids, memory: RecurrentMemory, training=False):
-        embedded = self.embedding_dropout(self.embedding(target_ids), training=training)
+        embedded = self.embed(target_ids, training)
         features = self.features(embedded, self.run(embedded, memory))
         return self.readout(self.readout_dropout(features, training=training))
 
@@ -231,10 +236,6 @@ class RecurrentDecoder(keras.layers.Layer):
     def features(self, embedded, state: DecoderState):
         """What the logits are read off, (B, T, D)."""
         return state.cells[-1].hidden
-
-    def get_config(self):
-        own = ("vocab_size", "units", "embedding_dim", "cell", "depth", "dropout")
-        return {**super().get_config(), **{name: getattr(self, name) for name in own}}
 
     def _leaf_count(self) -> int:
         return self.depth * len(self.cells[0].State._fields)
@@ -277,8 +278,10 @@ class BahdanauDecoder(_AttentiveDecoder):
         s_i = cell([y; c_i], s_{i-1})
         logits = maxout readout of [s_i; y; c_i]
 
-    With several layers, s is the uppermost state, and c_i enters the lowest layer. The size of the
-    attention's hidden layer is that of the state; the maxout layer has half of it.
+    s_0 is made of the final state of the encoder's last direction, which in a bidirectional one is backward:
+    what the forward one knows is in the memory. With several layers, s is the uppermost state, and c_i enters
+    the lowest layer. The size of the attention's hidden layer is that of the state; the maxout layer has half
+    of it.
 
     Args:
         vocab_size, units, embedding_dim, cell, depth, dropout: see `RecurrentDecoder`.
@@ -296,10 +299,14 @@ class BahdanauDecoder(_AttentiveDecoder):
         half = max(1, self.units // 2)
         return MaxoutReadout(self.vocab_size, units=half, dtype=self.dtype_policy, name="readout")
 
-    def build_for(self, width: int, summary_width: int) -> None:
+    def build_for(self, width: int, summary_width: Any) -> None:
         super().build_for(width, summary_width)
         self.attention.build((None, None, self.units), None, (None, None, width))
         self.context_projection.build((None, None, width))
+
+    def starting_from(self, summary: Any) -> list[Any]:
+        """The last direction alone."""
+        return tree.flatten(summary)[-1:]
 
     def features_width(self, width: int) -> int:
         return self.units + self.embedding_dim + width
@@ -362,7 +369,7 @@ class LuongDecoder(_AttentiveDecoder):
             units, activation="tanh", use_bias=False, dtype=policy, name="combination"
         )
 
-    def build_for(self, width: int, summary_width: int) -> None:
+    def build_for(self, width: int, summary_width: Any) -> None:
         super().build_for(width, summary_width)
         self.attention.build((None, None, self.units), None, (None, None, width))
         self.feeding.build((None, None, self.units))

@@ -4,6 +4,8 @@ from typing import Any
 
 import keras
 
+from zoo.layers.sizes import require_positive, require_rate
+from zoo.models.composed import ComposedModel
 from zoo.models.recurrent import BahdanauDecoder, LuongDecoder, RecurrentDecoder, RecurrentEncoder
 from zoo.models.transformer import TransformerDecoder, TransformerEncoder
 
@@ -11,7 +13,7 @@ __all__ = ["RecurrentSeq2Seq", "Seq2Seq", "TransformerSeq2Seq"]
 
 
 @keras.saving.register_keras_serializable("zoo")
-class Seq2Seq(keras.Model):
+class Seq2Seq(ComposedModel):
     """An encoder under a decoder, with the members that `zoo.decoders.decode` asks for.
 
     Args:
@@ -25,6 +27,8 @@ class Seq2Seq(keras.Model):
     Returns:
         (B, T, V) logits of the token after each target id.
     """
+
+    PARTS: tuple[str, ...] = ("encoder", "decoder")
 
     def __init__(self, encoder, decoder, **kwargs) -> None:
         super().__init__(**kwargs)
@@ -82,17 +86,6 @@ class Seq2Seq(keras.Model):
         align = self.decoder.alignment
         return lambda source, target_ids: align(target_ids, self.encode(source))
 
-    def get_config(self):
-        parts = {
-            name: keras.saving.serialize_keras_object(getattr(self, name)) for name in ("encoder", "decoder")
-        }
-        return {**super().get_config(), **parts}
-
-    @classmethod
-    def from_config(cls, config):
-        parts = {name: keras.saving.deserialize_keras_object(config[name]) for name in ("encoder", "decoder")}
-        return cls(**{**config, **parts})
-
 
 def _luong(score: str):
     return lambda *args, **kwargs: LuongDecoder(*args, score=score, **kwargs)
@@ -134,8 +127,11 @@ class RecurrentSeq2Seq(Seq2Seq):
     Call arguments and result: see `Seq2Seq`.
 
     Raises:
-        ValueError: a name is not known.
+        ValueError: a name is not known, a size is less than 1, the dropout is no rate, or states and values,
+            which `luong_dot` and `luong_scaled_dot` compare as they are, have unlike sizes.
     """
+
+    PARTS = ()
 
     def __init__(
         self,
@@ -166,7 +162,6 @@ class RecurrentSeq2Seq(Seq2Seq):
         )
         decoder = ATTENTIONS[attention](vocab_size, decoder_units, name="decoder", **shared)
         super().__init__(encoder, decoder, **kwargs)
-
         self.attention = attention
 
     def get_config(self):
@@ -183,11 +178,7 @@ class RecurrentSeq2Seq(Seq2Seq):
             "attention": self.attention,
             "dropout": encoder.dropout,
         }
-        return {**keras.Model.get_config(self), **own}
-
-    @classmethod
-    def from_config(cls, config):
-        return cls(**config)
+        return {**super().get_config(), **own}
 
 
 @keras.saving.register_keras_serializable("zoo")
@@ -202,12 +193,16 @@ class TransformerSeq2Seq(Seq2Seq):
         heads: number of heads.
         units: size of the hidden layer of the feed-forward networks.
         positions, activation, norm, dropout: see `TransformerEncoder`.
+        max_length: greatest length of sources and targets, for learned positions.
 
     Call arguments and result: see `Seq2Seq`.
 
     Raises:
-        ValueError: a name is not known, or the heads do not divide the width.
+        ValueError: a name is not known, a size is less than 1, the dropout is no rate, the heads do not
+            divide the width, or, in a call, a sequence is longer than its learned positions.
     """
+
+    PARTS = ()
 
     def __init__(
         self,
@@ -222,8 +217,12 @@ class TransformerSeq2Seq(Seq2Seq):
         activation: str = "relu",
         norm: str = "post",
         dropout: float = 0.0,
+        max_length: int = 512,
         **kwargs,
     ) -> None:
+        require_positive(source_vocab_size=source_vocab_size, vocab_size=vocab_size, width=width, depth=depth)
+        require_positive(heads=heads, units=units, max_length=max_length)
+        require_rate(dropout=dropout)
         shared: dict[str, Any] = {
             "width": width,
             "depth": depth,
@@ -233,18 +232,36 @@ class TransformerSeq2Seq(Seq2Seq):
             "activation": activation,
             "norm": norm,
             "dropout": dropout,
+            "max_length": max_length,
+            "dtype": kwargs.get("dtype"),
         }
-        shared["dtype"] = kwargs.get("dtype")
         encoder = TransformerEncoder(source_vocab_size, name="encoder", **shared)
         decoder = TransformerDecoder(vocab_size, name="decoder", **shared)
         super().__init__(encoder, decoder, **kwargs)
 
+    def encode(self, source, training=False):
+        self._require_positions("source", source.shape[1])
+        return super().encode(source, training)
+
+    def init_state(self, memory, width: int, max_length: int):
+        self._require_positions("A hypothesis", max_length)
+        return super().init_state(memory, width, max_length)
+
+    def call(self, inputs, training=False):
+        self._require_positions("target_ids", inputs["target_ids"].shape[1])
+        return super().call(inputs, training)
+
+    def _require_positions(self, name: str, length: int | None) -> None:
+        """What is known of a length when a graph is made; `LearnedPositions` says what happens to others."""
+        known = self.encoder.max_length
+        if self.encoder.positions == "learned" and length is not None and length > known:
+            raise ValueError(
+                f"{name} may have {length} tokens, but this model has learned positions for {known}: "
+                "make it with a greater max_length, or give shorter sequences."
+            )
+
     def get_config(self):
-        own = ("width", "depth", "heads", "units", "positions", "activation", "norm", "dropout")
+        own = ("width", "depth", "heads", "units", "positions", "activation", "norm", "dropout", "max_length")
         sizes = {"source_vocab_size": self.encoder.vocab_size, "vocab_size": self.decoder.vocab_size}
         shared = {name: getattr(self.encoder, name) for name in own}
-        return {**keras.Model.get_config(self), **sizes, **shared}
-
-    @classmethod
-    def from_config(cls, config):
-        return cls(**config)
+        return {**super().get_config(), **sizes, **shared}

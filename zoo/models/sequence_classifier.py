@@ -4,6 +4,7 @@ from typing import Any
 
 import keras
 
+from zoo.layers.sizes import require_positive
 from zoo.models.encoder_readout import EncoderReadout
 
 __all__ = ["SequenceClassifier", "SequenceRegressor"]
@@ -47,9 +48,13 @@ class SequenceClassifier(_PooledReadout):
 
     Returns:
         (B, C) logits.
+
+    Raises:
+        ValueError: there is no label, or the dropout is no rate.
     """
 
     def __init__(self, encoder: Any, *, classes: int, pooling: Any, dropout: float = 0.0, **kwargs) -> None:
+        require_positive(classes=classes)
         super().__init__(encoder, classes, pooling=pooling, dropout=dropout, **kwargs)
         self.classes = classes
         self.build()

@@ -5,6 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from zoo.layers.sizes import require_positive
 from zoo.models.encoder_readout import EncoderReadout
 
 __all__ = ["SequenceTagger", "TokenRegressor"]
@@ -40,9 +41,13 @@ class SequenceTagger(_PositionReadout):
 
     Returns:
         (B, S, C) logits; zeros at padding.
+
+    Raises:
+        ValueError: there is no label, or the dropout is no rate.
     """
 
     def __init__(self, encoder: Any, *, classes: int, dropout: float = 0.0, **kwargs) -> None:
+        require_positive(classes=classes)
         super().__init__(encoder, classes, dropout=dropout, **kwargs)
         self.classes = classes
         self.build()

@@ -10,11 +10,14 @@ from zoo.layers import (
     DecoderBlock,
     EncoderBlock,
     KeysValues,
+    LayerNorm,
     LearnedPositions,
+    Place,
     RotaryPositions,
     SinusoidalPositions,
     TiedEmbedding,
     causal_mask,
+    empty_cache,
     padding_mask,
 )
 from zoo.models.encoded import Encoded
@@ -109,7 +112,7 @@ class _Transformer(keras.layers.Layer):
         """With pre-norm, nothing else would normalise what the uppermost block gives."""
         if self.norm == "post":
             return keras.layers.Identity(dtype=self.dtype_policy, name="last_norm")
-        return keras.layers.LayerNormalization(epsilon=1e-6, dtype=self.dtype_policy, name="last_norm")
+        return LayerNorm(epsilon=1e-6, dtype=self.dtype_policy, name="last_norm")
 
     def _make_block(self, number: int):
         own = {name: getattr(self, name) for name in ("heads", "units", "activation", "norm", "dropout")}
@@ -141,9 +144,35 @@ class _Transformer(keras.layers.Layer):
         """Empty ones of `width` hypotheses, `KeysValues` of each block, leaves (B, K, H, L, D / H)."""
         shape = (batch, width, self.heads, max_length, self.width // self.heads)
         return tuple(
-            KeysValues(ops.zeros(shape, self.compute_dtype), ops.zeros(shape, self.compute_dtype))
+            KeysValues(empty_cache(shape, self.compute_dtype), empty_cache(shape, self.compute_dtype))
             for _ in self.blocks
         )
+
+    def climb(self, token_ids, index, state, memory, positions=None):
+        """One token of each of K hypotheses up through the blocks, each of which keeps its keys and values.
+
+        All of it works on rows, (B * K, D): most of a step is products with matrices.
+
+        Args:
+            token_ids: (B, K) int.
+            index: () int, the place in the caches.
+            state: what `caches` gave, or the step before.
+            memory: has `layers`, for each block, and a `mask`.
+            positions: (B, K) int, where these tokens stand; at `index` unless given.
+
+        Returns:
+            Logits (B, K, V), and the state.
+        """
+        ids, length = ops.reshape(token_ids, (-1,)), state[0].keys.shape[3]
+        positions = index if positions is None else ops.reshape(positions, (-1,))
+        turn = self.turn(positions if positions is index else positions[:, None, None])
+        x, caches = self.embed(ids, positions), []
+        place = Place.of(index, ops.shape(ids)[0] * self.heads, length)
+        for block, cache, layer in zip(self.blocks, state, memory.layers, strict=True):
+            x, cache = block.step(x, place, cache, layer, memory.mask, turn=turn)
+            caches.append(cache)
+        logits = self.embedding.logits(self.last_norm(x))
+        return ops.reshape(logits, (-1, token_ids.shape[1], self.vocab_size)), tuple(caches)
 
     def get_config(self):
         own = ("vocab_size", "width", "depth", "heads", "units", "positions", "activation", "norm")
@@ -225,12 +254,7 @@ class TransformerDecoder(_Transformer):
 
     def step(self, token_ids, index, state, memory: TransformerMemory):
         """One token further, see `zoo.decoders.Seq2SeqModel`."""
-        x = self.embed(token_ids, index)
-        caches = []
-        for block, cache, layer in zip(self.blocks, state, memory.layers, strict=True):
-            x, cache = block.step(x, index, cache, layer, memory.mask, turn=self.turn(index))
-            caches.append(cache)
-        return self.embedding.logits(self.last_norm(x)), tuple(caches)
+        return self.climb(token_ids, index, state, memory)
 
     def call(self, target_ids, memory: TransformerMemory, training=False):
         x, mask, turn = self._begin(target_ids, training)
@@ -283,14 +307,9 @@ class CausalTransformer(_Transformer):
 
     def step(self, token_ids, index, state, memory: PromptMemory):
         """One token further, see `zoo.decoders.Seq2SeqModel`; the positions are each prompt's own."""
-        positions = memory.length[:, None] + index
-        x = self.embed(going_on(memory.last, token_ids, index), positions)
-        turn = self.turn(positions[:, :, None, None])
-        caches = []
-        for block, cache, layer in zip(self.blocks, state, memory.layers, strict=True):
-            x, cache = block.step(x, index, cache, layer, memory.mask, turn=turn)
-            caches.append(cache)
-        return self.embedding.logits(self.last_norm(x)), tuple(caches)
+        ids = going_on(memory.last, token_ids, index)
+        positions = ops.broadcast_to(memory.length[:, None] + index, ops.shape(ids))
+        return self.climb(ids, index, state, memory, positions)
 
     def call(self, target_ids, prompt: Prompt, training=False):
         ids, mask = prompt.followed_by(target_ids)

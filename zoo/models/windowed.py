@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from zoo.layers import Pooling, padding_mask
+from zoo.layers.sizes import require_positive, require_rate
 from zoo.models.encoded import Encoded
 from zoo.tokenizers.specials import PAD
 
@@ -39,7 +40,7 @@ class WindowedEncoder(keras.layers.Layer):
         `Encoded`; its summary is the mean of the values, (B, D).
 
     Raises:
-        ValueError: the window is not a positive odd number, or there is no hidden layer.
+        ValueError: the window is not a positive odd number, a size is less than 1, or the dropout is no rate.
     """
 
     def __init__(
@@ -56,8 +57,8 @@ class WindowedEncoder(keras.layers.Layer):
         super().__init__(**kwargs)
         if window < 1 or window % 2 == 0:
             raise ValueError(f"A window has a middle, so its size is 1, 3, 5 or so on; got window={window}.")
-        if depth < 1:
-            raise ValueError(f"The network has 1 hidden layer or more, got depth={depth}.")
+        require_positive(vocab_size=vocab_size, units=units, embedding_dim=embedding_dim, depth=depth)
+        require_rate(dropout=dropout)
         self.vocab_size = vocab_size
         self.units = units
         self.embedding_dim = embedding_dim

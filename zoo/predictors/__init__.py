@@ -1,11 +1,12 @@
 """From trained models to what an export asks of them: text in, answers out, in graph operations alone.
 
-Models that generate stand in a `Predictor`; taggers, classifiers and regressors in one of their own:
+Models that generate stand in a `Predictor`; those that label or measure in one of their own:
 
-    Predictor                serving_default, greedy, beam, score, align
-    TaggingPredictor         serving_default, tag
-    ClassifyingPredictor     serving_default, classify
-    RegressingPredictor      serving_default, regress
+    Predictor                    serving_default, greedy, beam, score, align
+    TaggingPredictor             serving_default, tag (tokens, labels, scores)
+    TokenRegressingPredictor     serving_default, tag (tokens, values)
+    ClassifyingPredictor         serving_default, classify
+    RegressingPredictor          serving_default, regress
 
 All have `signatures()` and `assets()`, which is all that `zoo.export.write` knows of them.
 """
@@ -14,6 +15,7 @@ from zoo.predictor import Predictor, Signature
 from zoo.predictors.classifying import Classification, ClassifyingPredictor
 from zoo.predictors.regressing import RegressingPredictor
 from zoo.predictors.tagging import Tagging, TaggingPredictor
+from zoo.predictors.token_regressing import TokenRegressingPredictor, TokenValues
 
 __all__ = [
     "Classification",
@@ -23,4 +25,6 @@ __all__ = [
     "Signature",
     "Tagging",
     "TaggingPredictor",
+    "TokenRegressingPredictor",
+    "TokenValues",
 ]

@@ -43,7 +43,7 @@ class ClassifyingPredictor(ReadingPredictor):
     def __init__(
         self, model: Any, source: Tokenizer, labels: Sequence[str], *, max_source_length: int = 256
     ) -> None:
-        super().__init__(model, source, max_source_length=max_source_length)
+        super().__init__(model, source, (None, model.classes), max_source_length=max_source_length)
         self.labels = check_labels(labels, model.classes)
 
     def classify(self, text: Any) -> Classification:

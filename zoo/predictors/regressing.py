@@ -1,6 +1,5 @@
 """Texts to a number for each."""
 
-import math
 from typing import Any
 
 import tensorflow as tf
@@ -18,20 +17,20 @@ class RegressingPredictor(ReadingPredictor):
     Args:
         model: such as `zoo.models.SequenceRegressor`: `{"source": (B, S) int}` to numbers (B, 1).
         source: tokenizer of the texts, of any level.
-        blank_value: the answer to empty and blank texts, of which there is nothing to say. It must be finite,
-            since JSON has no other numbers.
+        blank_value: the answer to empty and blank texts, of which there is nothing to say. It must be finite
+            in float32, since JSON has no other numbers.
         max_source_length: greatest number of source tokens, the end mark counted; what is beyond is not read.
 
     Raises:
-        ValueError: the value for blank texts is not finite.
+        ValueError: the value for blank texts is not finite in float32.
     """
 
     def __init__(
         self, model: Any, source: Tokenizer, *, blank_value: float = 0.0, max_source_length: int = 256
     ) -> None:
-        super().__init__(model, source, max_source_length=max_source_length)
-        if not math.isfinite(blank_value):
-            raise ValueError(f"blank_value must be a finite number, got {blank_value}.")
+        super().__init__(model, source, (None, 1), max_source_length=max_source_length)
+        if not abs(blank_value) <= float(tf.float32.max):  # nor is NaN
+            raise ValueError(f"blank_value must be a finite number in float32, got {blank_value}.")
         self.blank_value = blank_value
 
     def regress(self, text: Any) -> tf.Tensor:

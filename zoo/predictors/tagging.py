@@ -8,7 +8,7 @@ import tensorflow as tf
 from zoo.predictor import Signature
 from zoo.predictors.labels import LABELS, check_labels, describe_labels
 from zoo.predictors.reading import TEXT, ReadingPredictor
-from zoo.tokenizers import END, PAD, Tokenizer
+from zoo.tokenizers import PAD, Tokenizer
 
 __all__ = ["Tagging", "TaggingPredictor"]
 
@@ -44,7 +44,7 @@ class TaggingPredictor(ReadingPredictor):
     def __init__(
         self, model: Any, source: Tokenizer, labels: Sequence[str], *, max_source_length: int = 256
     ) -> None:
-        super().__init__(model, source, max_source_length=max_source_length)
+        super().__init__(model, source, (None, None, model.classes), max_source_length=max_source_length)
         self.labels = check_labels(labels, model.classes)
         for label in labels:
             if label.split() != [label]:
@@ -52,12 +52,9 @@ class TaggingPredictor(ReadingPredictor):
 
     def tag(self, text: Any) -> Tagging:
         """Texts (B,) to a label for every token."""
-        sources, logits = self.read(text)
-        ids = tf.where(sources.ids == END, PAD, sources.ids)
-        longest = tf.reduce_max(tf.reduce_sum(tf.cast(ids != PAD, tf.int32), axis=1))
-        ids = ids[:, : tf.maximum(longest, 1)]
-        probabilities = tf.nn.softmax(logits)[:, : tf.shape(ids)[1]]
+        ids, logits = self.read_tokens(text)
         there = ids != PAD
+        probabilities = tf.nn.softmax(logits)
         best = tf.gather(tf.constant(self.labels), tf.argmax(probabilities, axis=-1))
         return Tagging(
             self.source.tokens(ids),

@@ -170,11 +170,64 @@ class Client(ABC):
 
     def beam(self, texts: Sequence[str | bytes]) -> list[list[Hypothesis]]:
         """The hypotheses of a beam search for each text, best first; unreached places are left out."""
-        out = self.predict({"text": texts}, signature="beam")
-        rows = zip(out["text"], out["score"], out["length"], out["ranked_score"], strict=True)
-        return [
-            [Hypothesis(*place) for place in zip(*row, strict=True) if place[1] > _UNREACHED] for row in rows
-        ]
+        return _best_first(self.predict({"text": texts}, signature="beam"))
+
+    def generate(
+        self,
+        texts: Sequence[str | bytes],
+        *,
+        width: int | Sequence[int] = 0,
+        length_penalty: float | Sequence[float] = -1000.0,
+        min_length: int | Sequence[int] = 0,
+        max_length: int | Sequence[int] = 0,
+        prefix: str | Sequence[str | bytes] = "",
+    ) -> list[list[Hypothesis]]:
+        """The hypotheses of a beam search that the request chooses, best first, without unreached places.
+
+        Everything but the texts is one value for all texts, or one for each.
+
+        Args:
+            texts: what to answer.
+            width: of the beam; 0 stands for the exported one, and none is wider than the export allows.
+            length_penalty: -1000 stands for the exported one; 0 ranks by plain log probability, more favours
+                long answers.
+            min_length: no end before so many tokens.
+            max_length: most tokens; 0 stands for the exported bound, which none exceeds.
+            prefix: how the answer begins.
+        """
+        knobs = {
+            "width": width,
+            "length_penalty": length_penalty,
+            "min_length": min_length,
+            "max_length": max_length,
+            "prefix": prefix,
+        }
+        return _best_first(self.predict({"text": texts, **_of_each(knobs, len(texts))}, signature="generate"))
+
+    def sample(
+        self,
+        texts: Sequence[str | bytes],
+        *,
+        seed: int | Sequence[int] = 0,
+        temperature: float | Sequence[float] = 1.0,
+        top_k: int | Sequence[int] = 0,
+        top_p: float | Sequence[float] = 1.0,
+    ) -> list[Hypothesis]:
+        """A drawn text for each text: the same seed draws the same, whatever else is asked.
+
+        Everything but the texts is one value for all texts, or one for each.
+
+        Args:
+            texts: what to answer.
+            seed: of the draw.
+            temperature: less than 1 makes likely tokens likelier.
+            top_k: only so many likeliest tokens may be drawn; 0 allows all.
+            top_p: only the likeliest tokens that together reach this probability may be drawn.
+        """
+        knobs = {"seed": seed, "temperature": temperature, "top_k": top_k, "top_p": top_p}
+        out = self.predict({"text": texts, **_of_each(knobs, len(texts))}, signature="sample")
+        rows = zip(out["text"], out["score"], out["length"], out["score"], strict=True)
+        return [Hypothesis(*row) for row in rows]
 
     def score(self, texts: Sequence[str | bytes], targets: Sequence[str | bytes]) -> list[Scored]:
         """How probable each target is for its text.
@@ -268,6 +321,24 @@ class Client(ABC):
             known = ", ".join(sorted(self._signatures))
             raise ServingError("INVALID_ARGUMENT", f"there is no signature {name!r}; the model has {known}.")
         return self._signatures[name]
+
+
+def _best_first(out: Mapping[str, Any]) -> list[list[Hypothesis]]:
+    """What `beam` and `generate` answer, without the places that no hypothesis reached."""
+    rows = zip(out["text"], out["score"], out["length"], out["ranked_score"], strict=True)
+    return [[Hypothesis(*place) for place in zip(*row, strict=True) if place[1] > _UNREACHED] for row in rows]
+
+
+def _of_each(knobs: Mapping[str, Any], count: int) -> dict[str, Sequence[Any]]:
+    """One value of each knob for each text."""
+    each = {
+        name: value if isinstance(value, Sequence) and not isinstance(value, str) else [value] * count
+        for name, value in knobs.items()
+    }
+    for name, values in each.items():
+        if len(values) != count:
+            raise ValueError(f"Give one {name}, or one for each of {count} texts, got {len(values)}.")
+    return each
 
 
 def _filled(tokens: Sequence[str]) -> int:

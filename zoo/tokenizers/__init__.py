@@ -10,13 +10,40 @@ from typing import TYPE_CHECKING, Any
 from zoo.tokenizers.specials import END, PAD, START, UNKNOWN
 
 if TYPE_CHECKING:
+    from zoo.tokenizers.bytes import Bytes
     from zoo.tokenizers.characters import Characters
+    from zoo.tokenizers.normalize import Normalization
     from zoo.tokenizers.protocol import Tokenizer
     from zoo.tokenizers.saved import load_tokenizer
+    from zoo.tokenizers.subwords import Subwords
+    from zoo.tokenizers.wordpieces import WordPieces
+    from zoo.tokenizers.words import Words
 
-__all__ = ["END", "PAD", "START", "UNKNOWN", "Characters", "Tokenizer", "load_tokenizer"]
+__all__ = [
+    "END",
+    "PAD",
+    "START",
+    "UNKNOWN",
+    "Bytes",
+    "Characters",
+    "Normalization",
+    "Subwords",
+    "Tokenizer",
+    "WordPieces",
+    "Words",
+    "load_tokenizer",
+]
 
-_HOMES = {"Characters": "characters", "Tokenizer": "protocol", "load_tokenizer": "saved"}
+_HOMES = {
+    "Bytes": "bytes",
+    "Characters": "characters",
+    "Normalization": "normalize",
+    "Subwords": "subwords",
+    "Tokenizer": "protocol",
+    "WordPieces": "wordpieces",
+    "Words": "words",
+    "load_tokenizer": "saved",
+}
 
 
 def __getattr__(name: str) -> Any:

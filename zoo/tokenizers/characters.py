@@ -1,18 +1,19 @@
 """One token a character: the simplest tokenizer, and the one without out-of-vocabulary words."""
 
-import json
-from collections.abc import Iterable
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
 
-from zoo.tokenizers.normalize import NORMALIZATIONS, normalize
-from zoo.tokenizers.specials import END, SPECIALS, UNKNOWN
+from zoo.tokenizers.normalize import Normalization, normalized
+from zoo.tokenizers.specials import SPECIALS, UNKNOWN
+from zoo.tokenizers.vocabulary import as_text, read_vocabulary, require_room, write_vocabulary
+from zoo.tokenizers.writing import REPLACEMENT, writable
 
 __all__ = ["Characters"]
-
-REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 class Characters:
@@ -21,35 +22,56 @@ class Characters:
     The vocabulary is a sorted list of characters. Looking one up is a binary search over code points, so
     there is no lookup table to track, to initialise or to lose in an export. A character that the vocabulary
     lacks, and a byte that is not valid UTF-8, are read as UNKNOWN, which is written as U+FFFD. An emoji
-    joined from several code points is that many tokens. White space is a character like any other.
+    joined from several code points is that many tokens. White space is a character like any other. A text of
+    known characters comes back as it was read.
 
     Args:
         characters: the vocabulary, single code points; order and repetition do not matter.
-        normalization: what is done to texts first, one of `zoo.tokenizers.normalize.NORMALIZATIONS`.
+        normalization: how texts are read first.
 
     Raises:
-        ValueError: an entry is not one code point, or the normalization is not known.
+        ValueError: an entry is not one code point.
     """
 
     FILE = "characters.json"
 
-    def __init__(self, characters: Iterable[str], *, normalization: str = "NFC") -> None:
+    def __init__(self, characters: Iterable[str], *, normalization: Normalization | None = None) -> None:
         vocabulary = sorted(set(characters) - {REPLACEMENT})
         for character in vocabulary:
             if len(character) != 1 or "\ud800" <= character <= "\udfff":
                 raise ValueError(f"A character must be one Unicode code point, got {character!r}.")
-        if normalization not in NORMALIZATIONS:
-            raise ValueError(
-                f"normalization must be one of {', '.join(NORMALIZATIONS)}, got {normalization!r}."
-            )
         self.characters = tuple(vocabulary)
-        self.normalization = normalization
+        self.normalization = normalization or Normalization()
 
     @classmethod
-    def learn(cls, texts: Iterable[str], *, normalization: str = "NFC") -> "Characters":
-        """The vocabulary of all characters that occur in texts, once these are normalised."""
-        normalized = normalize(tf.constant(list(texts), tf.string), normalization).numpy()
-        return cls(set(b"".join(normalized).decode("utf-8")), normalization=normalization)
+    def learn(
+        cls,
+        texts: Iterable[str],
+        *,
+        vocab_size: int | None = None,
+        normalization: Normalization | None = None,
+    ) -> "Characters":
+        """The characters of texts.
+
+        Args:
+            texts: to count the characters of.
+            vocab_size: greatest number of ids, the four special ones counted; rarer characters are left out.
+                None takes them all.
+            normalization: how texts are read first.
+
+        Raises:
+            ValueError: there is nothing to learn from, or vocab_size has no room for a character.
+        """
+        if vocab_size is not None:
+            require_room(vocab_size, len(SPECIALS) + 1, "the special ids and one character")
+        counts = Counter(itertools.chain.from_iterable(normalized(texts, normalization or Normalization())))
+        if not counts:
+            raise ValueError("There is nothing to learn from: the texts hold not one character.")
+        frequent = sorted(counts, key=lambda character: (-counts[character], character))
+        return cls(
+            frequent if vocab_size is None else frequent[: vocab_size - len(SPECIALS)],
+            normalization=normalization,
+        )
 
     @property
     def vocab_size(self) -> int:
@@ -58,16 +80,14 @@ class Characters:
 
     def encode(self, texts: Any) -> tf.RaggedTensor:
         """Texts (B,) to ids, ragged (B, None) int32; an empty text has none."""
-        texts = normalize(tf.convert_to_tensor(texts, tf.string), self.normalization)
+        texts = self.normalization.apply(texts)
         code_points = tf.strings.unicode_decode(texts, "UTF-8", errors="replace")
         return code_points.with_values(self._look_up(code_points.values))
 
     def decode(self, ids: Any) -> tf.Tensor:
         """Ids (N, T) to texts (N,): up to the first END, special ids left out, UNKNOWN as U+FFFD."""
         ids = tf.convert_to_tensor(ids, tf.int32)
-        ended = tf.cumsum(tf.cast(ids == END, tf.int32), axis=1) > 0
-        written = tf.logical_and(ids >= UNKNOWN, tf.logical_not(ended))
-        code_points = tf.ragged.boolean_mask(tf.gather(self._code_points(), ids), written)
+        code_points = tf.ragged.boolean_mask(tf.gather(self._code_points(), ids), writable(ids))
         return tf.strings.unicode_encode(code_points, "UTF-8")
 
     def tokens(self, ids: Any) -> tf.Tensor:
@@ -76,13 +96,11 @@ class Characters:
 
     def describe(self) -> str:
         """The vocabulary as JSON that people can review."""
-        content = {"normalization": self.normalization, "characters": self.characters}
-        return json.dumps(content, ensure_ascii=False, indent=1)
+        return as_text(self.normalization, self.vocab_size, characters=self.characters)
 
     def save(self, folder: Path) -> None:
         """Write the vocabulary as `characters.json` into a folder, which is made if need be."""
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / self.FILE).write_text(self.describe(), encoding="utf-8")
+        write_vocabulary(folder / self.FILE, self.describe())
 
     @classmethod
     def load(cls, folder: Path) -> "Characters":
@@ -91,12 +109,11 @@ class Characters:
         Raises:
             ValueError: the file is not what `save` writes.
         """
-        path = folder / cls.FILE
-        try:
-            content = json.loads(path.read_text(encoding="utf-8-sig"))
-            return cls(content["characters"], normalization=content["normalization"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{path} is not a vocabulary of characters: {error!r}.") from error
+        return read_vocabulary(folder / cls.FILE, "characters", cls._of)
+
+    @classmethod
+    def _of(cls, content: Mapping[str, Any]) -> "Characters":
+        return cls(content["characters"], normalization=Normalization.read(content))
 
     def _code_points(self) -> tf.Tensor:
         """The code point of each id; the special ones are never written, but for UNKNOWN."""

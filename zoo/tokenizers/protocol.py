@@ -11,7 +11,9 @@ class Tokenizer(Protocol):
     """Texts to ids and back, in the graph, so that one object feeds `tf.data`, `fit` and exports.
 
     Ids below 4 are those of `zoo.tokenizers.specials`. Neither START nor END is added by a tokenizer: the
-    pipeline and the predictor do that. Invalid UTF-8 is read as U+FFFD; an empty text has no ids.
+    pipeline and the predictor do that. A text is read as a `zoo.tokenizers.Normalization` says, and one in
+    which nothing is unknown comes back as it was read. Invalid UTF-8 is read as U+FFFD; an empty text has no
+    ids.
     """
 
     @property

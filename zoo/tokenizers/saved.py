@@ -2,12 +2,19 @@
 
 from pathlib import Path
 
-from zoo.tokenizers.characters import Characters
+import zoo.tokenizers
 from zoo.tokenizers.protocol import Tokenizer
 
-__all__ = ["load_tokenizer"]
+__all__ = ["KINDS", "load_tokenizer"]
 
-KINDS = (Characters,)
+KINDS = {
+    "characters.json": "Characters",
+    "words.json": "Words",
+    "subwords.json": "Subwords",
+    "wordpieces.json": "WordPieces",
+    "bytes.json": "Bytes",
+}
+"""The file of each tokenizer, and its name in `zoo.tokenizers`, which imports it when it is asked for."""
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:
@@ -15,9 +22,11 @@ def load_tokenizer(folder: Path) -> Tokenizer:
 
     Raises:
         FileNotFoundError: no tokenizer was saved there.
+        ValueError: more than one was, or its file is damaged.
     """
-    for kind in KINDS:
-        if (folder / kind.FILE).is_file():
-            return kind.load(folder)
-    expected = ", ".join(kind.FILE for kind in KINDS)
-    raise FileNotFoundError(f"No tokenizer in {folder}: expected one of the files {expected}.")
+    found = [file for file in KINDS if (folder / file).is_file()]
+    if not found:
+        raise FileNotFoundError(f"No tokenizer in {folder}: expected one of the files {', '.join(KINDS)}.")
+    if len(found) > 1:
+        raise ValueError(f"{folder} holds {' and '.join(found)}, but one tokenizer is saved into a folder.")
+    return getattr(zoo.tokenizers, KINDS[found[0]]).load(folder)

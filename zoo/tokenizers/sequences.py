@@ -7,7 +7,7 @@ import tensorflow as tf
 from zoo.tokenizers.protocol import Tokenizer
 from zoo.tokenizers.specials import END, PAD, START
 
-__all__ = ["Sources", "close", "read_sources", "read_targets", "teacher_forced"]
+__all__ = ["Sources", "close", "read_prefixes", "read_sources", "read_targets", "teacher_forced"]
 
 SURROUNDING_WHITE_SPACE = r"^[\s\v\x{85}\p{Z}]+|[\s\v\x{85}\p{Z}]+$"
 """Unicode's White_Space property: here `\\s` is only blank, tab, line feed, form feed and carriage return."""
@@ -46,6 +46,15 @@ def read_targets(tokenizer: Tokenizer, texts: Any, limit: int) -> tf.Tensor:
         ValueError: the texts are not a batch, or the limit is less than 1.
     """
     return close(tokenizer.encode(_batch(texts)), limit)
+
+
+def read_prefixes(tokenizer: Tokenizer, texts: Any, limit: int) -> tf.Tensor:
+    """Encode how answers are to begin: texts (B,) to (B, P) int32 without END, then PAD; P at most `limit`.
+
+    Raises:
+        ValueError: the texts are not a batch.
+    """
+    return tokenizer.encode(_batch(texts))[:, :limit].to_tensor(PAD)
 
 
 def close(ids: tf.RaggedTensor, limit: int) -> tf.Tensor:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zoo.verify.layout import Example
+from zoo.verify.layout import Example, from_plain
 from zoo.verify.report import Rule
 from zoo.verify.servable import Ask
 
@@ -119,21 +119,28 @@ def _by_signature(examples: Sequence[Example]) -> dict[str, list[Example]]:
 
 
 def _text_signatures(served: Served) -> list[str]:
-    """Signatures that take texts and nothing else, and the question by the name `text`."""
+    """Signatures that take texts, the question by the name `text`, and else only what has a neutral value."""
     return [
         name
         for name, form in served.signatures.items()
-        if "text" in form["inputs"] and all(spec["dtype"] == "string" for spec in form["inputs"].values())
+        if "text" in form["inputs"]
+        and all(
+            spec["dtype"] == "string" or key in form.get("neutral", {})
+            for key, spec in form["inputs"].items()
+        )
     ]
 
 
 def _questions(served: Served, signature: str, texts: Sequence[bytes]) -> list[Example]:
-    """Questions of a signature; whatever it takes beside `text` is empty."""
-    names = served.signatures[signature]["inputs"]
-    return [
-        Example(signature, {name: np.array(text if name == "text" else b"", object) for name in names}, {})
-        for text in texts
-    ]
+    """Questions of a signature; what it takes beside `text` is neutral, or empty."""
+    form = served.signatures[signature]
+    neutral = form.get("neutral", {})
+    beside = {
+        name: from_plain(neutral.get(name, ""), spec["dtype"])
+        for name, spec in form["inputs"].items()
+        if name != "text"
+    }
+    return [Example(signature, {"text": np.array(text, object), **beside}, {}) for text in texts]
 
 
 def _other_answers(served: Served) -> Iterator[str]:

@@ -101,7 +101,11 @@ def _forms(meta_graph: Any) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def _other_signatures(written: Written) -> Iterator[str]:
-    found, expected = _forms(written.meta_graph), written.signatures
+    found = _forms(written.meta_graph)
+    expected = {
+        name: {side: signature[side] for side in ("inputs", "outputs")}
+        for name, signature in written.signatures.items()
+    }
     if "serving_default" not in found:
         yield "There is no signature serving_default."
     for name in sorted(found.keys() | expected.keys()):
