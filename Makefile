@@ -22,7 +22,7 @@ BENCH_ENVIRONMENTS = $(patsubst %,.venv-bench-%/installed,$(sort $(patsubst hf,t
 COMPATIBLE := tensorflow==2.20.* tensorflow-text==2.20.* tensorflow-serving-api==2.20.*
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-learning test-compat test-docker test-gpu check format bench clean
+.PHONY: help demo test test-learning test-served test-compat test-docker test-gpu check format bench clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*##  */\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "make %-13s  %s\n", $$1, $$2}'
@@ -35,6 +35,9 @@ test: .venv-test/installed  ## Run all tests
 
 test-learning: .venv-test/installed  ## Train every row of the table of learners, and print what each learned
 	LEARN=all .venv-test/bin/python -m pytest -s tests/models/test_learning.py
+
+test-served: .venv-test/installed  ## Export and serve every model of the contract tables, and ask each
+	SERVE=all .venv-test/bin/python -m pytest tests/system/test_every_model.py
 
 test-compat: .venv-test/installed .venv-compat/installed  ## Check exports under TensorFlow 2.20, which serves them
 	rm -rf build/compat

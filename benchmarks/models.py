@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from benchmarks.work import MODELS, Recurrent, Transformer
+from zoo.layers import Projection
 from zoo.models import BahdanauDecoder, RecurrentEncoder, RecurrentSeq2Seq, Seq2Seq, TransformerSeq2Seq
 
 __all__ = ["VARIANTS", "PlainReadoutDecoder", "make"]
@@ -18,7 +19,7 @@ class PlainReadoutDecoder(BahdanauDecoder):
     """
 
     def make_readout(self) -> keras.layers.Layer:
-        return keras.layers.Dense(self.vocab_size, dtype=self.dtype_policy, name="readout")
+        return Projection(self.vocab_size, dtype=self.dtype_policy, name="readout")
 
     def features_width(self, width: int) -> int:
         return self.units + width

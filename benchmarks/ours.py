@@ -15,8 +15,8 @@ import tensorflow as tf
 
 from benchmarks.measure import tell, time_runs
 from benchmarks.models import VARIANTS, make
-from benchmarks.work import MODELS, WORK, Work
-from zoo.decoders import Beam, Greedy, decode
+from benchmarks.work import MODELS, THREADS, WORK, Work
+from zoo.decoders import Beam, Greedy, decode, in_parts
 from zoo.serving.loader import load
 from zoo.training.losses import TokenCrossEntropy
 
@@ -79,14 +79,19 @@ def served(model: keras.Model, work: Work) -> Callable[[], dict[str, np.ndarray]
 
     @tf.function(input_signature=[tf.TensorSpec((None, None), tf.int32, name="source")], autograph=False)
     def search(source):
-        found = decode(model, source, strategy, max_length=work.target, transforms=[forbid_end])
+        found = in_parts(
+            lambda source: decode(model, source, strategy, max_length=work.target, transforms=[forbid_end]),
+            {"source": source},
+            most=THREADS,
+        )
         return {"token_ids": found.token_ids, "scores": found.scores}
 
-    function = search.get_concrete_function()
     exported = tf.Module()
-    exported.weights = list(function.variables)
     with tempfile.TemporaryDirectory() as folder:
-        tf.saved_model.save(exported, folder, signatures={"serving_default": function})
+        with model.packed():
+            function = search.get_concrete_function()
+            exported.weights = list(function.variables)
+            tf.saved_model.save(exported, folder, signatures={"serving_default": function})
         servable = load(Path(folder))
     signature = servable.signatures["serving_default"]
     source = random_ids(work, work.source)

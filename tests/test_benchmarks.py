@@ -12,9 +12,14 @@ from benchmarks.growth import CURVES, Point, measure_point, slopes
 from benchmarks.measure import Measured, read, time_runs
 from benchmarks.models import make
 from benchmarks.ours import by_fit, by_step, measure, served
+from benchmarks.pipeline import pipeline_speed, training_speed
 from benchmarks.table import Ratio, ratios, ratios_table, verdict
 from benchmarks.work import MODELS, WORK, Goal
-from zoo.tokenizers import END, PAD, START
+from zoo.data.batches import batches
+from zoo.data.pairs import Pairs
+from zoo.models import RecurrentSeq2Seq
+from zoo.recipes import find
+from zoo.tokenizers import END, PAD, START, Characters
 
 SHAPES = {
     "base-greedy": ((6, 512, 2048, 8, 32000), 16, 30, 30, 1),
@@ -207,3 +212,11 @@ def test_a_record_names_versions_and_machine():
     assert kept["ratios"][0]["ratio"] == 1.2
     assert kept["rounds"][0][1]["tokens_per_s"] == [100]
     assert kept["growth"][0]["points"] == [{"value": 20, "ms": 1.0, "added_mb": 100.0}]
+
+
+def test_the_pipeline_gives_more_than_a_training_takes():
+    letters, texts = Characters("abc"), ["abcabc"] * 400
+    pairs = Pairs(texts, texts)
+    data = batches(pairs, letters, letters, max_source_length=8, max_length=8, batch_size=20, seed=0)
+    recipe = dataclasses.replace(find("dates"), model=lambda task: RecurrentSeq2Seq(7, 7))
+    assert pipeline_speed(data) > training_speed(recipe, None, data, steps=5) > 0

@@ -7,7 +7,9 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from zoo import cli
+from zoo import cli, runs
+from zoo.decoders import Greedy
+from zoo.recipes import own
 from zoo.runs import Evaluation
 from zoo.serving.client import Hypothesis
 from zoo.tables import Answered, answers_table, evaluation_table
@@ -50,7 +52,9 @@ def test_list_shows_the_recipes():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("train", "nope"), "There is no recipe 'nope'. There are: dates."),
+        (("train", "nope"), "There is no recipe 'nope'. There are: dates, "),
+        (("train", "--data", "/nowhere/my.tsv"), "There is no file /nowhere/my.tsv. Give the path"),
+        (("train", "--data", "a", "--data", "b", "--data", "c"), "got 3 files"),
         (("evaluate", "dates", "--runs", "/nowhere"), "Train it first: zoo train dates"),
         (("ask", "x", "--port", "9"), "Check that a server runs there: `zoo serve` starts one."),
         (("serve", "/nowhere"), "/nowhere"),
@@ -62,6 +66,25 @@ def test_what_a_user_can_mend_is_told_in_a_sentence(arguments, message):
     assert result.returncode == 1
     assert message in " ".join(result.stderr.split())
     assert "Traceback" not in result.stderr
+
+
+def test_train_wants_a_recipe_or_data():
+    result = CliRunner().invoke(cli.app, ["train"])
+    assert result.exit_code == 2
+    assert "or give your own file with --data" in " ".join(result.output.replace("│", " ").split())
+
+
+def test_training_on_a_file_of_ones_own(tmp_path):
+    """Few lines and one epoch: what is learned is not the question here, but that it can be loaded."""
+    lines = [f"{a}{b} {c}\t{c} {b}{a}" for a in "abcd" for b in "efgh" for c in "ijkl"]
+    (tmp_path / "my swaps.tsv").write_text("\n".join(lines))
+    arguments = ["train", "--data", str(tmp_path / "my swaps.tsv"), "--level", "characters", "--epochs", "1"]
+    result = CliRunner().invoke(cli.app, [*arguments, "--runs", str(tmp_path / "runs")])
+    assert result.exit_code == 0, result.output
+    recipe = own([tmp_path / "my swaps.tsv"], level="characters")
+    run = runs.load(recipe, tmp_path / "runs" / "my_swaps")
+    assert run.record["pairs"] == 58
+    assert len(run.predictor.answer(["ae i"], Greedy()).text.numpy()) == 1
 
 
 def test_verify_fails_on_a_folder_that_is_no_export(tmp_path):

@@ -2,7 +2,14 @@
 
 import pytest
 
-from zoo.metrics import character_error_rate, edit_distance, exact_match
+from zoo.metrics import (
+    character_error_rate,
+    edit_distance,
+    exact_match,
+    phoneme_error_rate,
+    string_error_rate,
+    word_error_rate,
+)
 
 DISTANCES = [
     ("", "", 0),
@@ -60,7 +67,24 @@ def test_character_error_rate_of_missing_and_of_long_answers():
     assert character_error_rate(["a", "ab"], ["", "ab"]) == 0.5
 
 
-@pytest.mark.parametrize("metric", [exact_match, character_error_rate])
+def test_string_error_rate_is_the_share_of_unequal_pairs():
+    assert string_error_rate(["a", "b", "c ", "d"], ["a", "x", "c", "d"]) == 0.5
+
+
+@pytest.mark.parametrize("metric", [word_error_rate, phoneme_error_rate])
+def test_error_rates_of_what_stands_between_spaces(metric):
+    # One substitution in 3, then one deletion and one insertion in 2: (1 + 2) / (3 + 2).
+    assert metric(["t͡ʃ a t", "a b c"], ["t͡ʃ ɑ t", "b d"]) == pytest.approx(3 / 5)
+    assert metric(["  a   b "], ["a b"]) == 0.0
+    assert metric([""], ["a b"]) == 1.0
+    with pytest.raises(ValueError, match="not empty"):
+        metric(["a"], [" "])
+
+
+EVERY = [exact_match, character_error_rate, word_error_rate, phoneme_error_rate, string_error_rate]
+
+
+@pytest.mark.parametrize("metric", EVERY)
 def test_metrics_refuse_what_cannot_be_judged(metric):
     with pytest.raises(ValueError, match="2 predictions and 1 references"):
         metric(["a", "b"], ["a"])

@@ -73,7 +73,7 @@ def assert_equal_rows(answers, row, other_row, other=None):
     for key, value in answers.items():
         expected = (other or answers)[key][other_row]
         if value.dtype == np.float32:
-            np.testing.assert_allclose(value[row], expected, atol=1e-5)
+            np.testing.assert_allclose(value[row], expected, atol=1e-5, rtol=1e-6)
         else:
             np.testing.assert_array_equal(value[row], expected)
 

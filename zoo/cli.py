@@ -25,6 +25,14 @@ Engine = Annotated[
     str,
     typer.Option(help="auto, tensorflow_model_server, docker or embedded; auto takes the first there is."),
 ]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Begin anew, rather than go on with an unfinished training.")
+]
+Repeatable = Annotated[
+    bool, typer.Option("--repeatable", help="The same weights to the last bit each time, on one machine.")
+]
+Curve = Annotated[Path | None, typer.Option(help="Table for the figures of each epoch, such as curve.csv.")]
+TensorBoard = Annotated[Path | None, typer.Option(help="Folder for TensorBoard's events.")]
 
 
 class Protocol(StrEnum):
@@ -43,6 +51,17 @@ class Search(StrEnum):
     SAMPLE = "sample"
 
 
+class Level(StrEnum):
+    """What texts of one's own are cut into."""
+
+    SUBWORDS = "subwords"
+    CHARACTERS = "characters"
+
+
+def _of_own_data(help: str) -> Any:
+    return typer.Option(help=help, rich_help_panel="With your own data")
+
+
 @app.command("list")
 def list_recipes() -> None:
     """List the recipes.
@@ -55,16 +74,51 @@ def list_recipes() -> None:
 
 
 @app.command()
-def train(recipe: RecipeName, runs_folder: Runs = Path("runs")) -> None:
-    """Train a recipe with Keras' fit, and save what was learned below RUNS.
+def train(
+    recipe: Annotated[
+        str | None, typer.Argument(help="Name of a recipe, see `zoo list`; with --data, a new name.")
+    ] = None,
+    runs_folder: Runs = Path("runs"),
+    data: Annotated[
+        list[Path] | None,
+        _of_own_data("UTF-8; a source, a tab and its target in each line. Or two files: sources, targets."),
+    ] = None,
+    level: Annotated[
+        Level, _of_own_data("What texts are cut into: subwords for sentences, characters for short strings.")
+    ] = Level.SUBWORDS,
+    epochs: Annotated[
+        int | None, _of_own_data("Passes over it; if none, as many as make some 4,000 updates.")
+    ] = None,
+    fresh: Fresh = False,
+    repeatable: Repeatable = False,
+    curve: Curve = None,
+    tensorboard: TensorBoard = None,
+) -> None:
+    """Train a recipe, or on your own data, with Keras' fit; save what was learned below RUNS.
 
-    Example: [bold]zoo train dates[/]
+    The same command goes on with a training that was interrupted, from its last checkpoint.
+    Of your own data, one source in twenty is kept for validation and another for a test.
+
+    Example: [bold]zoo train dates[/], [bold]zoo train --data my.tsv --level characters[/],
+    [bold]zoo train en_de --data my.en --data my.de[/]
     """
     from zoo import recipes, runs
+    from zoo.training import logs
+    from zoo.training.repeatable import make_repeatable
 
-    chosen = recipes.find(recipe)
-    run = runs.train(chosen, chosen.task(), runs_folder / recipe)
-    console.print(f"Trained in {run.record['seconds']:.0f} seconds, saved to {runs_folder / recipe}.")
+    if data:
+        chosen = recipes.own(data, level=level, name=recipe, epochs=epochs)
+    elif recipe is not None:
+        chosen = recipes.find(recipe)
+    else:
+        raise typer.BadParameter("Name a recipe, see `zoo list`, or give your own file with --data.")
+    if fresh:
+        runs.forget(runs_folder / chosen.name)
+    if repeatable:
+        make_repeatable()
+    callbacks = [make(to) for make, to in ((logs.CurveFile, curve), (logs.tensorboard, tensorboard)) if to]
+    run = runs.train(chosen, chosen.task(), runs_folder / chosen.name, callbacks=callbacks)
+    console.print(f"Trained in {run.record['seconds']:.0f} seconds, saved to {runs_folder / chosen.name}.")
 
 
 @app.command()

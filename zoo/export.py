@@ -7,7 +7,7 @@ import re
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version as installed_version
@@ -137,7 +137,8 @@ def write(
     number = _next_version(home) if version is None else version
     beside = Path(mkdtemp(prefix=f".tmp-{number}-{os.getpid()}-", dir=home))
     try:
-        _compose(predictor, beside, card, questions)
+        with getattr(predictor, "packed", nullcontext)():
+            _compose(predictor, beside, card, questions)
         _let_others_read(beside)
         _synchronize(beside)
         logger.info("Verifying in a fresh process")

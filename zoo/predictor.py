@@ -1,6 +1,7 @@
 """Text to text: tokenizers, a model and a search strategy meet, in graph operations alone."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -17,6 +18,7 @@ from zoo.decoders import (
     Seq2SeqModel,
     Strategy,
     decode,
+    in_parts,
     score,
 )
 from zoo.knobs import (
@@ -100,6 +102,8 @@ class Predictor(tf.Module):
             A longer target is scored and aligned up to there.
         max_width: K of the signature `generate`, whose requests choose a width of their own up to there; at
             least the width of the beam.
+        parts: in how many parts an export searches a large batch at once, see `zoo.decoders.in_parts`; each
+            keeps about one processor core busy, and adds to the size of the graph.
 
     The score of an answer is what `score` says of its text, provided that the target's tokenizer reads back
     what it wrote.
@@ -115,6 +119,7 @@ class Predictor(tf.Module):
         max_source_length: int = 256,
         max_length: int = 64,
         max_width: int = 8,
+        parts: int = 2,
     ) -> None:
         super().__init__()
         self.model: Any = model
@@ -124,6 +129,7 @@ class Predictor(tf.Module):
         self.max_source_length = max_source_length
         self.max_length = max_length
         self.max_width = max(max_width, self.beam.width)
+        self.parts = parts
 
     def answer(
         self,
@@ -195,14 +201,13 @@ class Predictor(tf.Module):
         """The questions that an export of this predictor answers, by name."""
         text = _specs(text="")
         both = _specs(text="", target="")
-        signatures = {
-            "serving_default": Signature(
-                lambda text: {"text": self.answer(text, self.beam).text[:, 0]}, text
-            ),
+        beam, generate = lambda text: self.answer(text, self.beam), self.generate
+        searches = {
+            "serving_default": Signature(lambda text: {"text": beam(text).text[:, 0]}, text),
             "greedy": Signature(lambda text: _only(self.answer(text, Greedy())), text),
-            "beam": Signature(lambda text: self.answer(text, self.beam)._asdict(), text),
+            "beam": Signature(lambda text: beam(text)._asdict(), text),
             "generate": Signature(
-                lambda **inputs: self.generate(**inputs)._asdict(),
+                lambda **inputs: generate(**inputs)._asdict(),
                 {**text, **_specs(**GENERATE)},
                 GENERATE,
                 GENERATE_EXAMPLES,
@@ -213,11 +218,17 @@ class Predictor(tf.Module):
                 SAMPLE,
                 SAMPLE_EXAMPLES,
             ),
+        }
+        signatures = {name: self._in_parts(signature) for name, signature in searches.items()} | {
             "score": Signature(lambda text, target: self.score(text, target)._asdict(), both),
         }
         if hasattr(self.model, "alignment"):  # not `isinstance`, which does not ask properties
             signatures["align"] = Signature(lambda text, target: self.align(text, target)._asdict(), both)
         return signatures
+
+    def packed(self) -> AbstractContextManager[None]:
+        """Within, the model may use copies of its weights that are faster to read: for exports."""
+        return self.model.packed() if hasattr(self.model, "packed") else nullcontext()
 
     def assets(self) -> dict[str, str]:
         """Files for people who want to review an export: name to content."""
@@ -225,6 +236,11 @@ class Predictor(tf.Module):
             "source_vocabulary.json": self.source.describe(),
             "target_vocabulary.json": self.target.describe(),
         }
+
+    def _in_parts(self, signature: Signature) -> Signature:
+        return signature._replace(
+            function=lambda **inputs: in_parts(signature.function, inputs, most=self.parts)
+        )
 
     def _read(self, text: Any) -> Sources:
         return read_sources(self.source, text, self.max_source_length)

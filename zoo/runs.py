@@ -4,8 +4,9 @@ import hashlib
 import json
 import platform
 import shutil
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 import zoo.export
-from zoo.data.batches import batches
+from zoo.data.batches import Batches, batches
 from zoo.data.pairs import Pairs
 from zoo.decoders import Greedy, Strategy
 from zoo.predictor import Predictor
@@ -23,8 +24,12 @@ from zoo.recipes.recipe import Recipe
 from zoo.tasks.task import Task
 from zoo.tokenizers import Tokenizer, load_tokenizer
 from zoo.training.fit import fit
+from zoo.training.progress import ProgressLine
+from zoo.training.resuming import Checkpoints
+from zoo.training.settings import TrainingSettings
+from zoo.training.stopping import Decoded, EarlyStopping
 
-__all__ = ["Evaluation", "Run", "align", "evaluate", "export", "load", "train"]
+__all__ = ["Evaluation", "Run", "align", "evaluate", "export", "forget", "load", "train"]
 
 BATCH = 256
 """Texts that are decoded at once when a run is evaluated."""
@@ -57,39 +62,52 @@ class Evaluation(NamedTuple):
 
 
 def train(
-    recipe: Recipe, task: Task, folder: Path, *, callbacks: Sequence[keras.callbacks.Callback] = ()
+    recipe: Recipe,
+    task: Task,
+    folder: Path,
+    *,
+    callbacks: Sequence[keras.callbacks.Callback] = (),
+    minutes: float = 10.0,
 ) -> Run:
-    """Train a recipe with Keras' `fit`, and save it.
+    """Train a recipe with Keras' `fit`, and save it; go on with a training of it that was interrupted.
 
     Args:
         recipe: what to train.
         task: what `recipe.task()` gave.
-        folder: written whole or not at all; an earlier run in it is replaced.
+        folder: written whole or not at all; an earlier run in it is replaced. Until then the training is kept
+            beside it, in `NAME.training`.
         callbacks: handed to `fit`.
+        minutes: most minutes of training that an interruption costs, if epochs are longer than that.
 
     Raises:
         FileExistsError: the folder holds something else than a run.
+        ValueError: an unfinished training is not of this recipe as it is now, or the task has no such metric
+            as is to be watched.
     """
     _refuse_other_content(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)  # before the training, not after it
     settings = recipe.training
     keras.utils.set_random_seed(settings.seed)
-    model = recipe.model(task)
-    started = time.monotonic()
-    history = fit(
-        model,
-        _batches(recipe, task, "train", seed=settings.seed),
-        _batches(recipe, task, "validation"),
-        settings,
-        callbacks=callbacks,
-    )
-    record = {
+    with _dtype_policy(settings.precision):
+        model = recipe.model(task)
+    predictor = _predictor(recipe, model, task.source, task.target)
+    facts = {
         "recipe": recipe.name,
-        "seconds": round(time.monotonic() - started, 1),
-        "settings": vars(settings),
-        "parameters": model.count_params(),
+        "settings": asdict(settings),
         "pairs": len(task.splits["train"].sources),
         "tests": _fingerprint(task),
+    }
+    history, seconds = fit(
+        model,
+        _batches(recipe, task, "train", seed=settings.seed),
+        _batches(recipe, task, "validation").epoch(0),
+        settings,
+        callbacks=[*_watching(settings, task, predictor), *callbacks, ProgressLine()],
+        checkpoints=Checkpoints(_unfinished(folder), what=facts, minutes=minutes),
+    )
+    record = {
+        **facts,
+        "seconds": round(seconds, 1),
+        "parameters": model.count_params(),
         "history": history,
         "versions": {
             "tensorflow": tf.__version__,
@@ -97,9 +115,15 @@ def train(
             "python": platform.python_version(),
         },
     }
-    predictor = _predictor(recipe, model, task.source, task.target)
     _save(predictor, record, folder)
+    forget(folder)
     return Run(recipe, predictor, record)
+
+
+def forget(folder: Path) -> None:
+    """Discard the unfinished training of a run's folder, if there is one."""
+    if _unfinished(folder).exists():
+        shutil.rmtree(_unfinished(folder))
 
 
 def load(recipe: Recipe, folder: Path) -> Run:
@@ -188,16 +212,50 @@ def _fingerprint(task: Task) -> str:
     return hashlib.sha256(json.dumps(_tests(task)).encode()).hexdigest()
 
 
-def _batches(recipe: Recipe, task: Task, split: str, seed: int | None = None) -> tf.data.Dataset:
+def _batches(recipe: Recipe, task: Task, split: str, seed: int | None = None) -> Batches:
     return batches(
         task.splits[split],
         task.source,
         task.target,
         batch_size=recipe.training.batch_size,
+        batch_tokens=recipe.training.batch_tokens,
         max_source_length=recipe.max_source_length,
         max_length=recipe.max_length,
         seed=seed,
     )
+
+
+def _watching(settings: TrainingSettings, task: Task, predictor: Predictor) -> list[keras.callbacks.Callback]:
+    """What decodes validation texts in each epoch, and ends the training when the answers get no better."""
+    watch = settings.watch
+    if watch is None:
+        return []
+    if watch.metric not in task.metrics:
+        raise ValueError(
+            f"{task.name} has no metric {watch.metric!r} to watch. There are: {', '.join(task.metrics)}."
+        )
+    sources, targets = (texts[: watch.texts] for texts in task.splits["validation"])
+    metrics = {watch.metric: task.metrics[watch.metric]}
+    return [
+        Decoded(_answering(predictor, Greedy()), sources, targets, metrics),
+        EarlyStopping(
+            f"val_{watch.metric}",
+            mode=watch.mode,
+            patience=watch.patience,
+            restore_best_weights=settings.average_last == 1,
+        ),
+    ]
+
+
+@contextmanager
+def _dtype_policy(name: str) -> Iterator[None]:
+    """The policy of the layers that are made within."""
+    before = keras.config.dtype_policy()
+    keras.config.set_dtype_policy(name)
+    try:
+        yield
+    finally:
+        keras.config.set_dtype_policy(before)
 
 
 def _predictor(recipe: Recipe, model: keras.Model, source: Tokenizer, target: Tokenizer) -> Predictor:
@@ -209,6 +267,11 @@ def _predictor(recipe: Recipe, model: keras.Model, source: Tokenizer, target: To
         max_source_length=recipe.max_source_length,
         max_length=recipe.max_length,
     )
+
+
+def _unfinished(folder: Path) -> Path:
+    """Where the training is kept that will end in a run's folder."""
+    return folder.with_name(f"{folder.name}.training")
 
 
 def _refuse_other_content(folder: Path) -> None:

@@ -36,7 +36,7 @@ from zoo.predictors import (
     TaggingPredictor,
     TokenRegressingPredictor,
 )
-from zoo.serving.client import GrpcClient, ServingError
+from zoo.serving.client import ServingError
 from zoo.serving.configs import read_file
 from zoo.serving.engines import model_config
 from zoo.serving.folders import find_models
@@ -59,6 +59,13 @@ TEXT, TEXT_PER_PLACE = ("DT_STRING", 1), ("DT_STRING", 2)
 COUNT, COUNT_PER_PLACE = ("DT_INT32", 1), ("DT_INT32", 2)
 NUMBER, NUMBER_PER_PLACE = ("DT_FLOAT", 1), ("DT_FLOAT", 2)
 
+ONE = {"text": TEXT, "score": NUMBER, "length": COUNT}
+BEST_FIRST = {
+    "text": TEXT_PER_PLACE,
+    "score": NUMBER_PER_PLACE,
+    "ranked_score": NUMBER_PER_PLACE,
+    "length": COUNT_PER_PLACE,
+}
 ALIGN = {
     "align": {
         "source_tokens": TEXT_PER_PLACE,
@@ -69,20 +76,10 @@ ALIGN = {
 SIGNATURES = {
     Predictor: {
         "serving_default": {"text": TEXT},
-        "greedy": {"text": TEXT, "score": NUMBER, "length": COUNT},
-        "beam": {
-            "text": TEXT_PER_PLACE,
-            "score": NUMBER_PER_PLACE,
-            "ranked_score": NUMBER_PER_PLACE,
-            "length": COUNT_PER_PLACE,
-        },
-        "generate": {
-            "text": TEXT_PER_PLACE,
-            "score": NUMBER_PER_PLACE,
-            "ranked_score": NUMBER_PER_PLACE,
-            "length": COUNT_PER_PLACE,
-        },
-        "sample": {"text": TEXT, "score": NUMBER, "length": COUNT},
+        "greedy": ONE,
+        "beam": BEST_FIRST,
+        "generate": BEST_FIRST,
+        "sample": ONE,
         "score": {"score": NUMBER, "tokens": TEXT_PER_PLACE, "token_scores": NUMBER_PER_PLACE},
     },
     TaggingPredictor: {
@@ -399,10 +396,3 @@ def test_nothing_is_said_of_a_blank_text(answers, name):
             for key, rows in outputs.items():
                 for row in BLANK:
                     assert set(np.ravel(rows[row]).tolist()) == {NO_ANSWER[key]}, (signature, key)
-
-
-def test_another_number_of_targets_than_of_texts_is_refused(server):
-    with GrpcClient(server.grpc_target, model=NAMES[0]) as client, pytest.raises(ServingError) as refused:
-        client.predict({"text": ["a", "b"], "target": ["a"]}, signature="score")
-    assert refused.value.code == "INVALID_ARGUMENT"
-    assert "Each text needs one target" in refused.value.message

@@ -12,6 +12,7 @@ TARGETS = {
     "demo",
     "test",
     "test-learning",
+    "test-served",
     "test-compat",
     "test-docker",
     "test-gpu",

@@ -1,18 +1,123 @@
 """From parallel texts to the batches that `model.fit` takes."""
 
-from bisect import bisect_right
-from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
+from zoo.data.buckets import Bucket, Plan, fill_buckets, plan_epoch
+from zoo.data.encoding import Counts, Encoded, Sequences, encode
 from zoo.data.pairs import Pairs
 from zoo.tokenizers import PAD, Tokenizer
-from zoo.tokenizers.sequences import read_sources, read_targets, teacher_forced
+from zoo.tokenizers.sequences import teacher_forced
 
-__all__ = ["batches"]
+__all__ = ["Batches", "batches"]
 
-BUCKET_WIDTH = 8
-"""Texts of a batch differ by less than so many characters, so that little of it is padding."""
+
+@dataclass(frozen=True)
+class Batches:
+    """The batches of every epoch; `batches` makes them.
+
+    Each is what `model.fit` takes, `({"source": (B, S), "target_ids": (B, T)}, labels (B, T), weights
+    (B, T))`; ids int32, weights float32, 1 at tokens and 0 at PAD. The decoder reads START and the target,
+    and is to say the target and END.
+
+    Attributes:
+        encoded: the pairs as ids.
+        buckets: the pairs that may meet in a batch.
+        seed: of the order; None keeps it.
+        index, count: this is part `index` of `count`; see `shard`.
+    """
+
+    encoded: Encoded
+    buckets: tuple[Bucket, ...]
+    seed: int | None
+    index: int = 0
+    count: int = 1
+
+    @property
+    def steps(self) -> int:
+        """Batches in an epoch, the same in every epoch."""
+        return sum(bucket.batches for bucket in self.buckets)
+
+    @property
+    def counts(self) -> Counts:
+        """What became of the pairs: kept, cut, left out."""
+        return self.encoded.counts
+
+    @property
+    def element_spec(self) -> Any:
+        """What a batch looks like."""
+        ids, weights = tf.TensorSpec((None, None), tf.int32), tf.TensorSpec((None, None), tf.float32)
+        return {"source": ids, "target_ids": ids}, ids, weights
+
+    def epoch(self, epoch: int, first_step: int = 0) -> tf.data.Dataset:
+        """The batches of one epoch, which are a pure function of (seed, epoch, step).
+
+        Args:
+            epoch: its number, from 0.
+            first_step: the first so many batches are left out.
+
+        Raises:
+            ValueError: there is no such epoch or step.
+        """
+        if epoch < 0 or not 0 <= first_step <= self.steps:
+            raise ValueError(
+                f"Epochs count from 0, and steps from 0 to {self.steps}, got epoch {epoch} and step "
+                f"{first_step}."
+            )
+        plan = plan_epoch(self.buckets, self.seed, epoch)
+        return self._dataset(Plan(plan.pairs, plan.splits[first_step:]))
+
+    def dataset(self, epochs: int = 1) -> tf.data.Dataset:
+        """The batches of epochs one after another, for a plain `fit`::
+
+        model.fit(data.dataset(12), epochs=12, steps_per_epoch=data.steps, shuffle=False)
+        """
+        if epochs < 1:
+            raise ValueError(f"A training has 1 epoch or more, got {epochs}.")
+        plans = [plan_epoch(self.buckets, self.seed, epoch) for epoch in range(epochs)]
+        starts = np.concatenate([plan.splits[:-1] + i * len(plan.pairs) for i, plan in enumerate(plans)])
+        pairs = np.concatenate([plan.pairs for plan in plans])
+        return self._dataset(Plan(pairs, np.append(starts, len(pairs))))
+
+    def shard(self, index: int, count: int) -> "Batches":
+        """Part `index` of `count`, for as many workers: of every batch each `count`-th pair.
+
+        All parts have as many steps. The parts of a step make up the whole batch, and those of an epoch hold
+        every pair once. Where a batch has fewer than `count` pairs, some parts have no row.
+
+        Raises:
+            ValueError: there is no such part, or these batches are a part already.
+        """
+        if self.count > 1 or not 0 <= index < count:
+            raise ValueError(
+                f"Whole batches have parts from 0 to count - 1, got part {index} of {count} of "
+                f"part {self.index} of {self.count}."
+            )
+        return replace(self, index=index, count=count)
+
+    def _dataset(self, plan: Plan) -> tf.data.Dataset:
+        with tf.device("CPU:0"):
+            order = tf.constant(plan.pairs)
+            sources, targets = _ragged(self.encoded.source), _ragged(self.encoded.target)
+            spans = tf.data.Dataset.from_tensor_slices((plan.splits[:-1], plan.splits[1:]))
+
+        def batch(start: tf.Tensor, end: tf.Tensor):
+            pairs = order[start:end][self.index :: self.count]
+            labels = tf.gather(targets, pairs).to_tensor(PAD)
+            inputs = {
+                "source": tf.gather(sources, pairs).to_tensor(PAD),
+                "target_ids": teacher_forced(labels),
+            }
+            return inputs, labels, tf.cast(labels != PAD, tf.float32)
+
+        return spans.map(batch, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
+
+
+def _ragged(sequences: Sequences) -> tf.RaggedTensor:
+    return tf.RaggedTensor.from_row_splits(sequences.ids, sequences.splits, validate=False)
 
 
 def batches(
@@ -20,62 +125,42 @@ def batches(
     source: Tokenizer,
     target: Tokenizer,
     *,
-    batch_size: int,
     max_source_length: int,
     max_length: int,
+    batch_size: int | None = None,
+    batch_tokens: int | None = None,
+    too_long: str = "cut",
+    max_ratio: float | None = None,
     seed: int | None = None,
-) -> tf.data.Dataset:
-    """Encode, bucket by source length, pad and shift.
-
-    Each batch is what `model.fit` takes: inputs, labels and weights. The decoder reads START and the
-    target, and is to say the target and END. Padding weighs nothing. A sequence beyond its bound is cut
-    there.
+) -> Batches:
+    """Encode once, filter, and put pairs of like length together.
 
     Args:
         pairs: parallel texts.
         source: tokenizer of the sources.
         target: tokenizer of the targets.
-        batch_size: B, number of pairs of a batch; the last of a bucket may be smaller.
         max_source_length: greatest number of source ids, END counted.
         max_length: greatest number of target ids, END counted.
-        seed: shuffles the pairs, anew in each epoch; the same seed gives the same order (TensorFlow's global
-            seed being the same, if it is set). None keeps the order within a bucket.
-
-    Returns:
-        A dataset of `({"source": (B, S), "target_ids": (B, T)}, labels (B, T), weights (B, T))`; ids int32,
-        weights float32, 1 at tokens and 0 at PAD. Its cardinality is known.
+        batch_size: greatest number of pairs of a batch, B; or else
+        batch_tokens: greatest number of ids of a batch, B * (S + T), padding counted.
+        too_long: what becomes of a pair with a sequence beyond its bound, `cut` or `left_out`.
+        max_ratio: leaves out pairs of which one side has more than so many times the ids of the other.
+        seed: shuffles the pairs, anew in each epoch; None keeps their order within a bucket.
 
     Raises:
-        ValueError: there are no pairs, or not as many sources as targets, or a size is less than 1.
+        ValueError: there are no pairs, or none is left, or not as many sources as targets; not exactly one of
+            the bounds of a batch is given, or a bound is less than 1, or an option is not known.
     """
-    if batch_size < 1:
-        raise ValueError(f"A batch has 1 pair or more, got batch_size={batch_size}.")
-    if not pairs.sources or len(pairs.sources) != len(pairs.targets):
-        raise ValueError(
-            f"Pairs must be parallel texts, at least one, got {len(pairs.sources)} sources and "
-            f"{len(pairs.targets)} targets."
-        )
-    texts = tf.data.Dataset.from_tensor_slices((list(pairs.sources), list(pairs.targets)))
-    if seed is not None:
-        texts = texts.shuffle(len(pairs.sources), seed=seed, reshuffle_each_iteration=True)
-
-    def encode(sources: tf.Tensor, targets: tf.Tensor):
-        source_ids = read_sources(source, sources, max_source_length).ids
-        labels = read_targets(target, targets, max_length)
-        weights = tf.cast(labels != PAD, tf.float32)
-        return {"source": source_ids, "target_ids": teacher_forced(labels)}, labels, weights
-
-    # Characters stand for tokens here: what is long in one is long in the other.
-    lengths = [min(len(text), max_source_length) for text in pairs.sources]
-    bounds = list(range(BUCKET_WIDTH, max(lengths) + BUCKET_WIDTH, BUCKET_WIDTH))
-    in_buckets = Counter(bisect_right(bounds, length) for length in lengths).values()
-    count = sum(-(-pairs_in_bucket // batch_size) for pairs_in_bucket in in_buckets)
-
-    bucketed = texts.bucket_by_sequence_length(
-        lambda sources, targets: tf.minimum(tf.strings.length(sources, unit="UTF8_CHAR"), max_source_length),
-        bucket_boundaries=bounds,
-        bucket_batch_sizes=[batch_size] * (len(bounds) + 1),
-        no_padding=True,
+    encoded = encode(
+        pairs,
+        source,
+        target,
+        max_source_length=max_source_length,
+        max_length=max_length,
+        too_long=too_long,
+        max_ratio=max_ratio,
     )
-    encoded = bucketed.map(encode, num_parallel_calls=tf.data.AUTOTUNE)
-    return encoded.apply(tf.data.experimental.assert_cardinality(count)).prefetch(tf.data.AUTOTUNE)
+    buckets = fill_buckets(
+        encoded.source.lengths, encoded.target.lengths, batch_size=batch_size, batch_tokens=batch_tokens
+    )
+    return Batches(encoded, buckets, seed)

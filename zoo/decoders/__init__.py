@@ -16,6 +16,7 @@ from zoo.decoders.logits import (
 )
 from zoo.decoders.loop import decode
 from zoo.decoders.next_tokens import NextTokens
+from zoo.decoders.parts import in_parts
 from zoo.decoders.protocol import AligningModel, Decoded, LogitTransform, Seq2SeqModel, Strategy
 from zoo.decoders.sample import Sample
 from zoo.decoders.score import Scored, score
@@ -42,6 +43,7 @@ __all__ = [
     "TopK",
     "TopP",
     "decode",
+    "in_parts",
     "length_norm",
     "score",
 ]

@@ -68,8 +68,8 @@ class MinimumLength:
 class ForcedPrefix:
     """The answer begins with given tokens.
 
-    They count in `scores`, as all tokens do, and cost nothing in the search. `Beam(given=)` takes their number,
-    so that its norm does not count them.
+    They count in `scores`, as all tokens do, and cost nothing in the search. `Beam(given=)` takes their
+    number, so that its norm does not count them.
 
     Attributes:
         token_ids: (B, P) int32, without START.

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from zoo.layers.projection import Projection
 from zoo.layers.sizes import require_positive
 
 __all__ = [
@@ -97,8 +98,8 @@ class AdditiveAttention(Attention):
         super().__init__(**kwargs)
         require_positive(units=units)
         self.units = units
-        self.query_projection = keras.layers.Dense(units, use_bias=False, dtype=self.dtype_policy)
-        self.key_projection = keras.layers.Dense(units, use_bias=False, dtype=self.dtype_policy)
+        self.query_projection = Projection(units, use_bias=False, dtype=self.dtype_policy)
+        self.key_projection = Projection(units, use_bias=False, dtype=self.dtype_policy)
 
     def build(self, query_shape, keys_shape, values_shape, mask_shape=None) -> None:
         self.query_projection.build(query_shape)
@@ -172,7 +173,7 @@ class GeneralAttention(DotAttention):
         super().__init__(**kwargs)
         require_positive(units=units)
         self.units = units
-        self.key_projection = keras.layers.Dense(units, use_bias=False, dtype=self.dtype_policy)
+        self.key_projection = Projection(units, use_bias=False, dtype=self.dtype_policy)
 
     def build(self, query_shape, keys_shape, values_shape, mask_shape=None) -> None:
         if query_shape[-1] != self.units:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import keras
 from keras import ops
 
+from zoo.layers.projection import Projection
 from zoo.layers.sizes import require_positive
 
 __all__ = [
@@ -71,10 +72,10 @@ class Cell(keras.layers.Layer):
         super().__init__(**kwargs)
         require_positive(units=units)
         self.units = units
-        self.input_projection = keras.layers.Dense(
+        self.input_projection = Projection(
             self.products * units, bias_initializer=self._bias, dtype=self.dtype_policy, name="input"
         )
-        self.recurrent_projection = keras.layers.Dense(
+        self.recurrent_projection = Projection(
             self.products * units,
             use_bias=self.recurrent_bias,
             kernel_initializer="orthogonal",

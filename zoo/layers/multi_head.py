@@ -8,6 +8,7 @@ from keras import ops
 from zoo.layers.attention import masked_softmax
 from zoo.layers.projection import Projection
 from zoo.layers.shapes import leading
+from zoo.layers.sizes import require_positive, require_rate
 
 __all__ = ["NORMALIZATIONS", "KeysValues", "MultiHeadAttention", "masked_relu"]
 
@@ -67,13 +68,16 @@ class MultiHeadAttention(keras.layers.Layer):
         (..., Q, D).
 
     Raises:
-        ValueError: the heads do not divide the width, or the normalization is not known.
+        ValueError: a size is less than 1, the dropout is no rate, the heads do not divide the width, or the
+            normalization is not known.
     """
 
     def __init__(
         self, width: int, *, heads: int, normalization: str = "softmax", dropout: float = 0.0, **kwargs
     ) -> None:
         super().__init__(**kwargs)
+        require_positive(width=width, heads=heads)
+        require_rate(dropout=dropout)
         if width % heads:
             raise ValueError(f"{heads} heads do not divide a width of {width}. Choose a divisor of it.")
         if normalization not in NORMALIZATIONS:

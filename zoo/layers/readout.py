@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from zoo.layers.projection import Projection
 from zoo.layers.sizes import require_positive
 
 __all__ = ["MaxoutReadout"]
@@ -38,8 +39,8 @@ class MaxoutReadout(keras.layers.Layer):
         self.supports_masking = True
         self.vocab_size = vocab_size
         self.units = units
-        self.pairs = keras.layers.Dense(2 * units, dtype=self.dtype_policy)
-        self.logits = keras.layers.Dense(vocab_size, dtype=self.dtype_policy)
+        self.pairs = Projection(2 * units, dtype=self.dtype_policy)
+        self.logits = Projection(vocab_size, dtype=self.dtype_policy)
 
     def build(self, input_shape) -> None:
         self.pairs.build(input_shape)

@@ -5,7 +5,9 @@ from keras import ops, tree
 
 from zoo.layers.cells import make_cell
 from zoo.layers.keras_loop import LOOPS, TWINS, KerasLoop, gpu_is_visible
+from zoo.layers.normalization import LayerNorm
 from zoo.layers.scan import scan
+from zoo.layers.sizes import require_positive, require_rate
 
 __all__ = ["DIRECTIONS", "Recurrent", "RecurrentStack"]
 
@@ -142,7 +144,8 @@ class RecurrentStack(keras.layers.Layer):
         forward direction, after the last token, then those of the backward one, after the first.
 
     Raises:
-        ValueError: the cell, the direction or the loop is not known, or Keras' loop does not run the cell.
+        ValueError: a size is less than 1, the dropout is no rate, a name is not known, or Keras' loop does
+            not run the cell.
     """
 
     def __init__(
@@ -159,6 +162,8 @@ class RecurrentStack(keras.layers.Layer):
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
+        require_positive(units=units, depth=depth)
+        require_rate(dropout=dropout)
         if direction not in DIRECTIONS:
             raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, got {direction!r}.")
         self.units = units
@@ -172,19 +177,16 @@ class RecurrentStack(keras.layers.Layer):
         self.supports_masking = True
         policy = self.dtype_policy
         directions = DIRECTIONS[:2] if direction == "bidirectional" else (direction,)
-        self.layers = [
-            [
-                Recurrent(units, cell=cell, direction=one, loop=loop, dtype=policy, name=f"{one}_{number}")
-                for one in directions
-            ]
-            for number in range(depth)
-        ]
+        self.layers = [[self._make_layer(one, number) for one in directions] for number in range(depth)]
         self.norms = [
-            keras.layers.LayerNormalization(dtype=policy, name=f"norm_{number}")
-            for number in range(depth if layer_norm else 0)
+            LayerNorm(dtype=policy, name=f"norm_{number}") for number in range(depth if layer_norm else 0)
         ]
         self.between = keras.layers.Dropout(dropout, dtype=policy, name="dropout")
         self.width = units * len(directions)
+
+    def _make_layer(self, direction: str, number: int) -> Recurrent:
+        own = {"cell": self.cell, "loop": self.loop, "dtype": self.dtype_policy}
+        return Recurrent(self.units, direction=direction, name=f"{direction}_{number}", **own)
 
     def build(self, inputs_shape, mask_shape=None) -> None:
         outputs_shape = (*inputs_shape[:-1], self.width)

@@ -7,6 +7,7 @@ from zoo.layers.cache import Place
 from zoo.layers.multi_head import KeysValues, MultiHeadAttention
 from zoo.layers.normalization import LayerNorm
 from zoo.layers.projection import Projection
+from zoo.layers.sizes import require_positive, require_rate
 
 __all__ = ["ACTIVATIONS", "NORMS", "CausalBlock", "DecoderBlock", "EncoderBlock", "FeedForward"]
 
@@ -35,13 +36,15 @@ class FeedForward(keras.layers.Layer):
         (..., D).
 
     Raises:
-        ValueError: the activation is not known.
+        ValueError: a size is less than 1, the dropout is no rate, or the activation is not known.
     """
 
     def __init__(
         self, width: int, *, units: int, activation: str = "relu", dropout: float = 0.0, **kwargs
     ) -> None:
         super().__init__(**kwargs)
+        require_positive(width=width, units=units)
+        require_rate(dropout=dropout)
         if activation not in ACTIVATIONS:
             raise ValueError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}.")
         self.supports_masking = True
@@ -167,7 +170,7 @@ class EncoderBlock(_Block):
         (B, T, D).
 
     Raises:
-        ValueError: the norm is not known.
+        ValueError: a size is less than 1, the dropout is no rate, or a name is not known.
     """
 
     sublayers = ("self_attention",)

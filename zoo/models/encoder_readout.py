@@ -4,6 +4,7 @@ from typing import Any
 
 import keras
 
+from zoo.layers import Projection
 from zoo.layers.sizes import require_rate
 from zoo.models.composed import ComposedModel
 
@@ -32,7 +33,7 @@ class EncoderReadout(ComposedModel):
         self.dropout = dropout
         policy = self.dtype_policy
         self.readout_dropout = keras.layers.Dropout(dropout, dtype=policy, name="readout_dropout")
-        self.readout = keras.layers.Dense(outputs, dtype=policy, name="readout")
+        self.readout = Projection(outputs, dtype=policy, name="readout")
 
     def build(self, input_shape=None) -> None:
         """Make all weights: their shapes follow from the parts alone."""

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import keras
 from keras import ops, tree
 
-from zoo.layers import Recurrent, climb
+from zoo.layers import Projection, Recurrent, climb
 from zoo.layers.sizes import require_positive, require_rate
 from zoo.models.composed import ComposedModel
 from zoo.models.prompt import going_on, read_prompt
@@ -97,7 +97,7 @@ class RecurrentLM(ComposedModel):
         self.embedding = keras.layers.Embedding(vocab_size, embedding_dim, dtype=policy, name="embedding")
         self.stack = [Recurrent(units, cell=cell, dtype=policy, name=f"{cell}_{n}") for n in range(depth)]
         self.between = keras.layers.Dropout(dropout, dtype=policy, name="between")
-        self.readout = keras.layers.Dense(vocab_size, dtype=policy, name="readout")
+        self.readout = Projection(vocab_size, dtype=policy, name="readout")
         self.build()
 
     def build(self, input_shape=None) -> None:

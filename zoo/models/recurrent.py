@@ -11,6 +11,7 @@ from zoo.layers import (
     DotAttention,
     GeneralAttention,
     MaxoutReadout,
+    Projection,
     RecurrentStack,
     ScaledDotAttention,
     climb,
@@ -168,7 +169,7 @@ class RecurrentDecoder(_RecurrentPart):
         super().__init__(vocab_size, units, **kwargs)
         policy, cell = self.dtype_policy, self.cell
         self.cells = [make_cell(cell, units, dtype=policy, name=f"{cell}_{n}") for n in range(self.depth)]
-        self.start_projection = keras.layers.Dense(
+        self.start_projection = Projection(
             self._leaf_count() * units, activation="tanh", dtype=policy, name="start_projection"
         )
         self.readout_dropout = keras.layers.Dropout(self.dropout, dtype=policy, name="readout_dropout")
@@ -179,7 +180,7 @@ class RecurrentDecoder(_RecurrentPart):
 
     def make_readout(self) -> keras.layers.Layer:
         """The layer from `features` to logits."""
-        return keras.layers.Dense(self.vocab_size, dtype=self.dtype_policy, name="readout")
+        return Projection(self.vocab_size, dtype=self.dtype_policy, name="readout")
 
     def build_for(self, width: int, summary_width: Any) -> None:
         """Make all weights, for an encoder with values and a summary of these sizes."""
@@ -291,7 +292,7 @@ class BahdanauDecoder(_AttentiveDecoder):
         super().__init__(vocab_size, units, **kwargs)
         policy = self.dtype_policy
         self.attention = AdditiveAttention(units, dtype=policy, name="attention")
-        self.context_projection = keras.layers.Dense(
+        self.context_projection = Projection(
             self.cells[0].products * units, use_bias=False, dtype=policy, name="context_projection"
         )
 
@@ -362,10 +363,10 @@ class LuongDecoder(_AttentiveDecoder):
         self.score = score
         policy = self.dtype_policy
         self.attention = LUONG_SCORES[score](units, dtype=policy, name="attention")
-        self.feeding = keras.layers.Dense(
+        self.feeding = Projection(
             self.cells[0].products * units, use_bias=False, dtype=policy, name="feeding"
         )
-        self.combination = keras.layers.Dense(
+        self.combination = Projection(
             units, activation="tanh", use_bias=False, dtype=policy, name="combination"
         )
 

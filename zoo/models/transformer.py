@@ -20,6 +20,7 @@ from zoo.layers import (
     empty_cache,
     padding_mask,
 )
+from zoo.layers.sizes import require_positive, require_rate
 from zoo.models.encoded import Encoded
 from zoo.models.prompt import Prompt, going_on
 from zoo.tokenizers.specials import PAD
@@ -65,6 +66,10 @@ class _Transformer(keras.layers.Layer):
         positions: one of `POSITIONS`.
         activation, norm, dropout: see `zoo.layers.EncoderBlock`.
         max_length: greatest length, for learned positions.
+
+    Raises:
+        ValueError: a size is less than 1, the dropout is no rate, a name is not known, or sines and cosines,
+            in pairs, do not fit the width.
     """
 
     Block: type = EncoderBlock
@@ -85,6 +90,9 @@ class _Transformer(keras.layers.Layer):
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
+        require_positive(vocab_size=vocab_size, width=width, depth=depth, heads=heads, units=units)
+        require_positive(max_length=max_length)
+        require_rate(dropout=dropout)
         if positions not in POSITIONS:
             raise ValueError(f"positions must be one of {', '.join(POSITIONS)}, got {positions!r}.")
         self.vocab_size = vocab_size
@@ -100,13 +108,17 @@ class _Transformer(keras.layers.Layer):
         policy = self.dtype_policy
         self.embedding = TiedEmbedding(vocab_size, width=width, dtype=policy, name="embedding")
         self.embedding_dropout = keras.layers.Dropout(dropout, dtype=policy, name="embedding_dropout")
-        self.added_positions = {
-            "sinusoidal": SinusoidalPositions,
-            "learned": lambda **kwargs: LearnedPositions(max_length, **kwargs),
-        }.get(positions, keras.layers.Identity)(dtype=policy, name="positions")
+        self.added_positions = self._make_added_positions()
         self.rotary = RotaryPositions(dtype=policy, name="rotary") if positions == "rotary" else None
         self.blocks = [self._make_block(number) for number in range(depth)]
         self.last_norm = self._make_last_norm()
+
+    def _make_added_positions(self) -> keras.layers.Layer:
+        make = {
+            "sinusoidal": SinusoidalPositions,
+            "learned": lambda **kwargs: LearnedPositions(self.max_length, **kwargs),
+        }.get(self.positions, keras.layers.Identity)
+        return make(dtype=self.dtype_policy, name="positions")
 
     def _make_last_norm(self) -> keras.layers.Layer:
         """With pre-norm, nothing else would normalise what the uppermost block gives."""
@@ -122,6 +134,8 @@ class _Transformer(keras.layers.Layer):
         """Make all weights, for a memory of that width."""
         self.embedding.build()
         self.added_positions.build((None, None, self.width))
+        if self.rotary is not None:
+            self.rotary.build((None, None, self.width // self.heads))
         for block in self.blocks:
             block.build_for(memory_width)
         self.last_norm.build((None, None, self.width))

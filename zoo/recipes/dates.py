@@ -5,7 +5,7 @@ from zoo.models import RecurrentSeq2Seq
 from zoo.recipes.recipe import Recipe
 from zoo.tasks.dates import dates as dates_task
 from zoo.tasks.task import Task
-from zoo.training.fit import TrainingSettings
+from zoo.training.settings import TrainingSettings
 
 __all__ = ["dates"]
 

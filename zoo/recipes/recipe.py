@@ -7,7 +7,7 @@ import keras
 
 from zoo.decoders import Beam
 from zoo.tasks.task import Task
-from zoo.training.fit import TrainingSettings
+from zoo.training.settings import TrainingSettings
 
 __all__ = ["Recipe"]
 

@@ -16,6 +16,7 @@ __all__ = [
     "Signature",
     "Tagged",
     "TensorInfo",
+    "Valued",
     "VersionStatus",
 ]
 
@@ -86,6 +87,13 @@ class Tagged(NamedTuple):
     tokens: list[str]
     labels: list[str]
     scores: list[float]
+
+
+class Valued(NamedTuple):
+    """The tokens of a text, each with its number."""
+
+    tokens: list[str]
+    values: list[float]
 
 
 class Classified(NamedTuple):
@@ -268,6 +276,12 @@ class Client(ABC):
             Tagged(tokens[: _filled(tokens)], labels[: _filled(tokens)], scores[: _filled(tokens)])
             for tokens, labels, scores in rows
         ]
+
+    def tag_values(self, texts: Sequence[str | bytes]) -> list[Valued]:
+        """A number for every token of each text, from a model that gives numbers."""
+        out = self.predict({"text": texts}, signature="tag")
+        rows = zip(out["tokens"], out["values"], strict=True)
+        return [Valued(tokens[: _filled(tokens)], values[: _filled(tokens)]) for tokens, values in rows]
 
     def classify(self, texts: Sequence[str | bytes]) -> list[Classified]:
         """A label for each text."""

@@ -19,6 +19,7 @@ from zoo.serving.answers import (
     Signature,
     Tagged,
     TensorInfo,
+    Valued,
     VersionStatus,
 )
 from zoo.serving.grpc_client import GrpcClient
@@ -36,5 +37,6 @@ __all__ = [
     "Signature",
     "Tagged",
     "TensorInfo",
+    "Valued",
     "VersionStatus",
 ]

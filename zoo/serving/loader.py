@@ -1,6 +1,7 @@
 """Loads a SavedModel as TensorFlow Serving does, into a session, and runs its signatures by tensor name."""
 
 import contextlib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,6 +20,13 @@ from zoo.serving.messages import RefusalError
 from zoo.text_operations import register_text_operations
 
 __all__ = ["Runner", "Servable", "load"]
+
+
+THREADS = tf.compat.v1.ConfigProto(
+    intra_op_parallelism_threads=1, inter_op_parallelism_threads=os.cpu_count() or 1
+)
+"""Operations run beside each other, and none in pieces: those of a search are too small to be shared, and a
+busy server has requests enough for all cores. TensorFlow Serving has flags for both."""
 
 
 class Runner(Protocol):
@@ -107,7 +115,7 @@ def load(path: Path) -> Servable:
     meta_graph = check(path)
     _refuse_compiled(path, meta_graph.graph_def)
     _register_ops(path, meta_graph.graph_def)
-    session = tf.compat.v1.Session(graph=tf.Graph())
+    session = tf.compat.v1.Session(graph=tf.Graph(), config=THREADS)
     try:
         with session.graph.as_default():
             # `tf.compat.v1.saved_model.loader.load` does just this, and warns that it is deprecated.

@@ -1,86 +1,159 @@
 """Training with Keras' own `compile` and `fit`."""
 
-import sys
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import keras
 import tensorflow as tf
 
+from zoo.training.adam import Adam
+from zoo.training.averaging import AverageLast
+from zoo.training.checkpoint import Position
+from zoo.training.distribution import even_rows
+from zoo.training.epochs import Epochs, SharedEpochs, share_weights
 from zoo.training.losses import TokenCrossEntropy
+from zoo.training.resuming import Checkpoints
+from zoo.training.schedules import learning_rate
+from zoo.training.settings import TrainingSettings
+from zoo.training.tokens import TokenAccuracy, Tokens
 
-__all__ = ["TrainingSettings", "compile_model", "fit"]
+__all__ = ["Fitted", "TrainingSettings", "compile_model", "fit"]
 
 
-@dataclass(frozen=True)
-class TrainingSettings:
-    """How to train; sizes of the data and the model live elsewhere.
+class Fitted(NamedTuple):
+    """What a training says of itself."""
 
-    Attributes:
-        epochs: passes over the training data.
-        batch_size: pairs in a batch.
-        learning_rate: of Adam at its highest; it falls to zero along half a cosine.
-        clip_norm: gradients with a greater global norm are scaled down to it (Pascanu et al. 2013).
-        seed: of initial weights, dropout and order.
-    """
-
-    epochs: int = 1
-    batch_size: int = 64
-    learning_rate: float = 1e-3
-    clip_norm: float = 1.0
-    seed: int = 0
+    history: dict[str, list[float]]
+    """What Keras records of each epoch, by name."""
+    seconds: float
+    """How long it took, interruptions not counted."""
 
 
 def compile_model(model: keras.Model, settings: TrainingSettings, *, steps: int) -> None:
     """Compile a model that gives logits: Adam, cross-entropy and accuracy over tokens that are not padding.
+
+    Where several batches make an update, or several devices share a batch, the loss is a sum, and the weights
+    of the tokens are those of `zoo.training.epochs.share_weights`.
 
     Args:
         model: gives logits (B, T, V).
         settings: see `TrainingSettings`.
         steps: number of batches in the whole training, the length of the schedule.
     """
-    model.compile(
-        optimizer=keras.optimizers.Adam(
-            keras.optimizers.schedules.CosineDecay(settings.learning_rate, max(1, steps)),
-            global_clipnorm=settings.clip_norm,
-        ),
-        loss=TokenCrossEntropy(),
-        weighted_metrics=[keras.metrics.SparseCategoricalAccuracy(name="token_accuracy")],
-    )
+    shared = _shares_updates(model.distribute_strategy.num_replicas_in_sync, settings)
+    with model.distribute_strategy.scope():
+        rate = learning_rate(
+            settings.schedule,
+            settings.learning_rate,
+            warmup_steps=settings.warmup_steps,
+            steps=max(1, steps // settings.accumulation),
+            accumulation=settings.accumulation,
+        )
+        model.compile(
+            optimizer=Adam(rate, clip_norm=settings.clip_norm, accumulation=settings.accumulation),
+            loss=TokenCrossEntropy(
+                label_smoothing=settings.label_smoothing,
+                reduction="sum" if shared else "mean_with_sample_weight",
+            ),
+            weighted_metrics=[TokenAccuracy(), Tokens()],
+        )
 
 
 def fit(
     model: keras.Model,
-    training: tf.data.Dataset,
+    training: Epochs,
     validation: tf.data.Dataset,
     settings: TrainingSettings,
     *,
     callbacks: Sequence[keras.callbacks.Callback] = (),
-) -> dict[str, list[float]]:
-    """Compile and fit.
+    checkpoints: Checkpoints | None = None,
+) -> Fitted:
+    """Compile and fit; go on where an earlier call was interrupted, if it kept checkpoints.
+
+    Keras' `fit` is called once for each epoch, since each has its own order of batches. Callbacks see one
+    training: it begins and ends once, and batches count from the beginning of the epoch.
 
     Args:
         model: gives logits (B, T, V).
-        training, validation: batches of inputs, labels and weights, of known cardinality.
+        training: see `zoo.training.epochs.Epochs`.
+        validation: batches of inputs, labels and weights.
         settings: see `TrainingSettings`.
-        callbacks: handed to `fit`.
-
-    Returns:
-        What Keras records of each epoch, by name.
+        callbacks: called in their order; then the history is written, and then the checkpoint.
+        checkpoints: where the training is kept; None: it is not.
     """
-    steps = int(training.cardinality())
-    if steps < 0:
+    devices = model.distribute_strategy.num_replicas_in_sync
+    if _shares_updates(devices, settings):
+        training = SharedEpochs(training, settings.accumulation, devices)
+        validation = even_rows(share_weights(validation, group=1), devices)
+    steps = training.steps
+    if steps < 1:
         raise ValueError(
-            "The learning rate falls over the whole training, so the data must have a known cardinality. "
-            "Give it one: data.apply(tf.data.experimental.assert_cardinality(number_of_batches))."
+            "There is no update in an epoch of the training data. An update takes "
+            f"{settings.accumulation} batches: lower accumulation or make the batches smaller."
         )
     compile_model(model, settings, steps=steps * settings.epochs)
-    history = model.fit(
-        training,
-        epochs=settings.epochs,
-        validation_data=validation,
-        callbacks=list(callbacks),
-        shuffle=False,  # the pipeline shuffles
-        verbose=1 if sys.stdout.isatty() else 2,  # a line an epoch is enough for a file
-    )
-    return history.history
+    _build(model, validation)
+    history = keras.callbacks.History()
+    average = [AverageLast(settings.average_last)] if settings.average_last > 1 else []
+    kept = [checkpoints] if checkpoints else []
+    listed = [*callbacks, history, *average, *kept]
+    whole = _WholeTraining(listed, model=model, epochs=settings.epochs, steps=steps)
+    started = time.monotonic()
+    whole.begin()
+    position = checkpoints.restore(listed) if checkpoints else Position(0, 0)
+    for epoch in range(position.epoch, settings.epochs):
+        whole.first_step = position.step if epoch == position.epoch else 0
+        model.fit(
+            training.epoch(epoch, whole.first_step),
+            initial_epoch=epoch,
+            epochs=epoch + 1,
+            validation_data=validation,
+            callbacks=whole,
+            shuffle=False,  # the pipeline shuffles
+        )
+        if model.stop_training:
+            break
+    whole.end()
+    return Fitted(history.history, checkpoints.seconds if checkpoints else time.monotonic() - started)
+
+
+class _WholeTraining(keras.callbacks.CallbackList):
+    """Callbacks that see one training where there are many calls of `fit`, and whole epochs."""
+
+    first_step = 0
+
+    def begin(self) -> None:
+        super().on_train_begin()
+
+    def end(self) -> None:
+        super().on_train_end()
+
+    def on_train_begin(self, logs=None):
+        """An epoch begins, not the training."""
+
+    def on_train_end(self, logs=None):
+        """An epoch ends, not the training."""
+
+    def on_train_batch_begin(self, batch, logs=None):
+        super().on_train_batch_begin(self.first_step + batch, logs)
+
+    def on_train_batch_end(self, batch, logs=None):
+        super().on_train_batch_end(self.first_step + batch, logs)
+
+
+def _build(model: keras.Model, batches: tf.data.Dataset) -> None:
+    """Make all variables, of model, metrics and optimizer, so that they can be given their values."""
+    model.evaluate(batches.take(1), verbose=0)
+    with model.distribute_strategy.scope():
+        model.optimizer.build(model.trainable_variables)
+
+
+def _shares_updates(devices: int, settings: TrainingSettings) -> bool:
+    """Whether several batches make an update, or several devices."""
+    if settings.accumulation > 1 and devices > 1:
+        raise ValueError(
+            f"Keras cannot accumulate gradients over {devices} devices. Set accumulation to 1 and make the "
+            f"batches {settings.accumulation} times as large, or train on one device."
+        )
+    return settings.accumulation > 1 or devices > 1

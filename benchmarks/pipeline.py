@@ -1,0 +1,84 @@
+"""Does the pipeline starve training? `python -m benchmarks.pipeline RECIPE [--steps N]`.
+
+Prints a line of JSON: target tokens per second of the pipeline alone, from batches that are cached as ids to
+what `fit` is given; of training, pipeline included; and the ratio of the two. At a ratio well above 1 the
+pipeline, which runs ahead of the training, keeps it waiting for nothing but the first batch.
+"""
+
+import argparse
+import json
+import time
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from zoo import recipes
+from zoo.data.batches import Batches, batches
+from zoo.recipes import Recipe
+from zoo.tasks.task import Task
+from zoo.training.fit import compile_model
+
+__all__ = ["main", "pipeline_speed", "training_speed"]
+
+WARM_UP = 3
+"""Steps before the clock runs."""
+
+
+def pipeline_speed(data: Batches) -> float:
+    """Target tokens per second of an epoch that nobody trains on."""
+    tokens, started = 0.0, time.perf_counter()
+    for _, _, weights in data.epoch(0):
+        tokens += float(tf.reduce_sum(weights))
+    return tokens / (time.perf_counter() - started)
+
+
+def training_speed(recipe: Recipe, task: Task, data: Batches, steps: int) -> float:
+    """Target tokens per second of so many steps of `fit`."""
+    model = recipe.model(task)
+    compile_model(model, recipe.training, steps=data.steps)
+    model.fit(data.epoch(0).take(WARM_UP), shuffle=False, verbose=0)
+    counted = data.epoch(0).skip(WARM_UP).take(steps)
+    tokens = sum(float(tf.reduce_sum(weights)) for _, _, weights in counted)
+    started = time.perf_counter()
+    model.fit(counted, shuffle=False, verbose=0)
+    return tokens / (time.perf_counter() - started)
+
+
+def main() -> None:
+    """Time both, and print what was found."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("recipe", choices=sorted(recipes.RECIPES))
+    parser.add_argument("--steps", type=int, default=20, help="steps of training that are timed")
+    asked = parser.parse_args()
+    recipe = recipes.find(asked.recipe)
+    task = recipe.task()
+    keras.utils.set_random_seed(recipe.training.seed)
+    started = time.perf_counter()
+    data = batches(
+        task.splits["train"],
+        task.source,
+        task.target,
+        max_source_length=recipe.max_source_length,
+        max_length=recipe.max_length,
+        batch_size=recipe.training.batch_size,
+        batch_tokens=recipe.training.batch_tokens,
+        seed=recipe.training.seed,
+    )
+    encoding = time.perf_counter() - started
+    pipeline = float(np.median([pipeline_speed(data) for _ in range(3)]))
+    training = training_speed(recipe, task, data, asked.steps)
+    found = {
+        "recipe": recipe.name,
+        "encoding_seconds": round(encoding, 2),
+        "pipeline_tokens_per_second": round(pipeline),
+        "training_tokens_per_second": round(training),
+        "ratio": round(pipeline / training, 1),
+    }
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

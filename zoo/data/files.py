@@ -1,0 +1,151 @@
+"""Pairs of one's own: from a tab-separated file, or from two files in parallel."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from zoo.data.pairs import Pairs
+
+__all__ = ["Parts", "divide", "read_pairs"]
+
+SHOWN = 60
+
+
+class Line(NamedTuple):
+    """A line of a file."""
+
+    number: int
+    """From 1."""
+    text: str
+
+
+class Parts(NamedTuple):
+    """Pairs to learn from, and those kept from it. No source is in two parts."""
+
+    train: Pairs
+    validation: Pairs
+    test: Pairs
+
+
+def read_pairs(path: Path | str, targets: Path | str | None = None) -> Pairs:
+    """Read parallel texts.
+
+    One file has a source, a tab and its target in each line; what follows a second tab is left out, as it
+    often tells where a sentence is from. Two files have a text in each line, and line n of both belong
+    together. Files are UTF-8, with line feeds; a byte order mark is no part of the text.
+
+    Args:
+        path: a tab-separated file, or one of sources.
+        targets: a file of targets.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: a file is empty, or a line is not as it should be; the message says which and what to do.
+    """
+    path = Path(path)
+    lines = _lines(path)
+    if targets is None:
+        entries = [_split(path, line) for line in lines]
+    else:
+        entries = _parallel(path, lines, Path(targets), _lines(Path(targets)))
+    _require_texts(path, Path(targets) if targets else path, lines, entries)
+    _refuse_duplicates(path, lines, entries)
+    return Pairs([source for source, _ in entries], [target for _, target in entries])
+
+
+def divide(pairs: Pairs, *, share: int = 20) -> Parts:
+    """Keep pairs for validation and for a test: of the sources, one in `share` for each.
+
+    A checksum of the source decides, so a source stays in its part when the file grows.
+
+    Raises:
+        ValueError: there are too few sources for three parts.
+    """
+    order = sorted(dict.fromkeys(pairs.sources), key=lambda text: hashlib.sha256(text.encode()).digest())
+    if len(order) < 3:
+        raise ValueError(
+            f"Training, validation and test need sources of their own, at least 3, got {len(order)}. Add "
+            "lines with other sources."
+        )
+    kept = max(1, len(order) // share)
+    part_of = {text: min(2, place // kept) for place, text in enumerate(order)}
+    parts: list[list[tuple[str, str]]] = [[], [], []]
+    for source, target in zip(pairs.sources, pairs.targets, strict=True):
+        parts[part_of[source]].append((source, target))
+    validation, test, train = (Pairs(*map(list, zip(*part, strict=True))) for part in parts)
+    return Parts(train, validation, test)
+
+
+def _lines(path: Path) -> list[Line]:
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no file {path}. Give the path of a text file.")
+    content = path.read_bytes()
+    if not content.strip():
+        what = "has 0 bytes" if not content else "holds nothing but white space"
+        raise ValueError(f"{path} {what}. Write a pair of texts into each line, with a tab between them.")
+    lines = []
+    for number, line in enumerate(content.removesuffix(b"\n").split(b"\n"), 1):
+        if line.endswith(b"\r"):
+            raise ValueError(
+                f"{path}, line {number}: it ends in CR LF, as on Windows, expected LF alone. Convert the "
+                f"file: sed -i 's/\\r$//' {path}"
+            )
+        lines.append(Line(number, _decoded(path, number, line)))
+    return [Line(1, lines[0].text.removeprefix("\ufeff")), *lines[1:]]
+
+
+def _decoded(path: Path, number: int, line: bytes) -> str:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path}, line {number}: byte {error.start + 1} of it, 0x{line[error.start]:02X}, is not UTF-8. "
+            f"Convert the file from what it is in, such as Latin-1: iconv -f LATIN1 -t UTF-8 {path} > new.tsv"
+        ) from None
+
+
+def _split(path: Path, line: Line) -> tuple[str, str]:
+    fields = line.text.split("\t")
+    if len(fields) < 2:
+        raise ValueError(
+            f"{path}, line {line.number}: expected a source, a tab and a target, got no tab in "
+            f"{line.text[:SHOWN]!r}. Put a tab between them, or give sources and targets in two files."
+        )
+    return fields[0].strip(), fields[1].strip()
+
+
+def _parallel(
+    path: Path, sources: Sequence[Line], targets_path: Path, targets: Sequence[Line]
+) -> list[tuple[str, str]]:
+    if len(sources) != len(targets):
+        raise ValueError(
+            f"{path} has {len(sources)} lines and {targets_path} has {len(targets)}: line "
+            f"{min(len(sources), len(targets)) + 1} has no counterpart. Line n of both must belong together."
+        )
+    return [
+        (source.text.strip(), target.text.strip()) for source, target in zip(sources, targets, strict=True)
+    ]
+
+
+def _require_texts(
+    path: Path, targets_path: Path, lines: Sequence[Line], entries: Sequence[tuple[str, str]]
+) -> None:
+    for line, (source, target) in zip(lines, entries, strict=True):
+        for name, text, where in (("source", source, path), ("target", target, targets_path)):
+            if not text:
+                raise ValueError(
+                    f"{where}, line {line.number}: the {name} is empty. Fill it in, or delete the line."
+                )
+
+
+def _refuse_duplicates(path: Path, lines: Sequence[Line], entries: Sequence[tuple[str, str]]) -> None:
+    """A pair that is there twice would be in training and in a test, and weigh more than others."""
+    seen: dict[tuple[str, str], int] = {}
+    for line, entry in zip(lines, entries, strict=True):
+        if entry in seen:
+            raise ValueError(
+                f"{path}, line {line.number}: the pair of line {seen[entry]} again, {entry[0][:SHOWN]!r}. "
+                f"Keep one of them: awk '!seen[$0]++' {path} > new.tsv does so for equal lines."
+            )
+        seen[entry] = line.number

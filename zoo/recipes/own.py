@@ -1,0 +1,84 @@
+"""A model for pairs of one's own: one recipe that does well enough on most, to begin with."""
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from zoo.data.files import read_pairs
+from zoo.decoders import Beam
+from zoo.models import RecurrentSeq2Seq
+from zoo.recipes.recipe import Recipe
+from zoo.tasks.own import own as own_task
+from zoo.tasks.task import Task
+from zoo.training.settings import TrainingSettings
+
+__all__ = ["own"]
+
+SIZES = {"characters": (160, 160), "subwords": (96, 96)}
+"""Greatest number of source and of target tokens at each level; what is longer is cut."""
+
+BATCH = 64
+UPDATES = 4000
+FEWEST_AND_MOST = (5, 100)
+"""Epochs."""
+
+
+def own(
+    files: Sequence[Path], *, level: str = "subwords", name: str | None = None, epochs: int | None = None
+) -> Recipe:
+    """RNNsearch on pairs from one tab-separated file, or from one of sources and one of targets.
+
+    Args:
+        files: see `zoo.data.files.read_pairs`. They are read here, so that what is wrong is told at once.
+        level: `subwords` for sentences, `characters` for short strings.
+        name: of the recipe and of the model that is served; the name of the first file if none.
+        epochs: passes over the data; if none, as many as make some `UPDATES`, within `FEWEST_AND_MOST`.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: a line is not as it should be, a name holds other characters than letters, digits, `_` and
+            `-`, or the level is not known.
+    """
+    if not 1 <= len(files) <= 2:
+        raise ValueError(
+            f"Give one tab-separated file, or one of sources and one of targets, got {len(files)} files."
+        )
+    if level not in SIZES:
+        raise ValueError(f"level must be one of {', '.join(SIZES)}, got {level!r}.")
+    chosen = name or re.sub(r"[^A-Za-z0-9_-]", "_", files[0].stem)
+    if not re.fullmatch(r"[A-Za-z0-9_-]+", chosen):
+        raise ValueError(f"A name has letters, digits, _ and - alone, got {chosen!r}.")
+    pairs = read_pairs(*files)
+    max_source_length, max_length = SIZES[level]
+    return Recipe(
+        name=chosen,
+        description=f"The pairs of {', '.join(file.name for file in files)}: LSTMs with additive attention.",
+        task=partial(own_task, chosen, pairs, level=level),
+        model=_model,
+        training=TrainingSettings(
+            epochs=epochs or _epochs(len(pairs.sources)),
+            batch_size=BATCH,
+            learning_rate=2e-3,
+            label_smoothing=0.1,
+        ),
+        beam=Beam(width=5, length_penalty=1.0, norm="power"),
+        max_source_length=max_source_length,
+        max_length=max_length,
+    )
+
+
+def _epochs(pairs: int) -> int:
+    fewest, most = FEWEST_AND_MOST
+    return min(most, max(fewest, round(UPDATES * BATCH / pairs)))
+
+
+def _model(task: Task) -> RecurrentSeq2Seq:
+    return RecurrentSeq2Seq(
+        task.source.vocab_size,
+        task.target.vocab_size,
+        embedding_dim=128,
+        encoder_units=128,
+        decoder_units=256,
+        dropout=0.2,
+    )

@@ -1,0 +1,64 @@
+"""A training on disk: one file, whole or not there."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = ["Checkpoint", "Position", "read", "write"]
+
+FACTS = "facts"
+
+
+class Position(NamedTuple):
+    """Where a training stands."""
+
+    epoch: int
+    """Epochs that are done."""
+    step: int
+    """Batches of the epoch after them that are done."""
+
+
+class Checkpoint(NamedTuple):
+    """All that a training needs to go on."""
+
+    position: Position
+    arrays: Mapping[str, np.ndarray]
+    facts: Mapping[str, Any]
+    """What JSON can say: floats are kept to their last bit."""
+
+
+def write(checkpoint: Checkpoint, file: Path) -> None:
+    """Replace what was in the file, which stays as it was until the new content is whole and on the disk."""
+    facts = json.dumps({"position": checkpoint.position, FACTS: checkpoint.facts})
+    beside = file.with_name(f"{file.name}.new")
+    with beside.open("wb") as stream:
+        np.savez(stream, allow_pickle=False, **{FACTS: np.array(facts), **checkpoint.arrays})
+        stream.flush()
+        os.fsync(stream.fileno())
+    os.replace(beside, file)
+    _sync(file.parent)
+
+
+def read(file: Path) -> Checkpoint | None:
+    """What was written last; nothing, if nothing was."""
+    if not file.is_file():
+        return None
+    with np.load(file, allow_pickle=False) as content:
+        arrays = {name: content[name] for name in content.files if name != FACTS}
+        facts = json.loads(str(content[FACTS]))
+    return Checkpoint(Position(*facts["position"]), arrays, facts[FACTS])
+
+
+def _sync(folder: Path) -> None:
+    """Make a renaming outlast a power failure, where the system can be asked for that."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
