@@ -94,6 +94,10 @@ def main() -> None:
     parser.add_argument("axis", choices=AXES)
     parser.add_argument("value", type=int)
     arguments = parser.parse_args()
+
+    from benchmarks.ours import use_threads_as_the_server
+
+    use_threads_as_the_server(WORK[arguments.work])
     point = measure_point(arguments.work, arguments.axis, arguments.value)
     sys.stdout.write(json.dumps({"growth": point._asdict()}) + "\n")
 

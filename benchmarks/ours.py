@@ -20,7 +20,7 @@ from zoo.decoders import Beam, Greedy, decode, in_parts
 from zoo.serving.loader import load
 from zoo.training.losses import TokenCrossEntropy
 
-__all__ = ["by_fit", "by_step", "main", "measure", "served"]
+__all__ = ["by_fit", "by_step", "main", "measure", "served", "use_threads_as_the_server"]
 
 PACKAGES = ("tensorflow", "keras", "numpy")
 STEPS = 4
@@ -98,6 +98,13 @@ def served(model: keras.Model, work: Work) -> Callable[[], dict[str, np.ndarray]
     return lambda: servable.run(signature, {"source": source}, ["token_ids", "scores"])
 
 
+def use_threads_as_the_server(work: Work) -> None:
+    """Operations of a search beside each other, none in pieces; before TensorFlow runs the first of them."""
+    if not work.trains:
+        tf.config.threading.set_intra_op_parallelism_threads(1)
+        tf.config.threading.set_inter_op_parallelism_threads(THREADS)
+
+
 def measure(work: Work, repeats: int) -> None:
     """Tell how fast each variant of the zoo is, the one that goals speak of first."""
     for system in VARIANTS[work.model]:
@@ -116,6 +123,7 @@ def main() -> None:
     parser.add_argument("work", choices=WORK)
     parser.add_argument("--repeats", type=int, default=5, help="timed runs")
     arguments = parser.parse_args()
+    use_threads_as_the_server(WORK[arguments.work])
     measure(WORK[arguments.work], arguments.repeats)
 
 

@@ -1,9 +1,11 @@
+import itertools
+
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from zoo.decoders import Beam, Greedy
+from zoo.decoders import Beam, Greedy, Sample
 from zoo.models import RecurrentSeq2Seq
 from zoo.predictor import Predictor
 from zoo.tokenizers import END, Characters
@@ -396,3 +398,15 @@ def test_assets_are_the_vocabularies(predictor):
 def test_texts_and_targets_must_be_as_many(ask, name):
     with pytest.raises(tf.errors.InvalidArgumentError, match="as many of both"):
         ask(name, ["abc", "a", "b"], ["xy"])
+
+
+@pytest.mark.parametrize("strategy", [None, Sample(3)], ids=["greedy", "sample"])
+def test_an_answer_grows_to_what_it_is_in_the_end(predictor, strategy):
+    for text in ("abc", "cab cab", "   ", ""):
+        so_far = list(predictor.stream(text, strategy))
+        final = predictor.answer([text], strategy or Greedy()).text.numpy()[0, 0].decode()
+        assert so_far[-1] == final
+        assert len(so_far) <= LENGTH
+        for shorter, longer in itertools.pairwise(so_far):
+            assert longer.startswith(shorter)
+    assert len(list(predictor.stream("abc", strategy))) > 1

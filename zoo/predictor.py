@@ -1,6 +1,6 @@
 """Text to text: tokenizers, a model and a search strategy meet, in graph operations alone."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from zoo.decoders import (
     Seq2SeqModel,
     Strategy,
     decode,
+    grow,
     in_parts,
     score,
 )
@@ -173,6 +174,34 @@ class Predictor(tf.Module):
     def sample(self, text: Any, seed: Any, temperature: Any, top_k: Any, top_p: Any) -> Answers:
         """Texts (B,) to one answer each, drawn. All arguments are (B,), see `zoo.knobs`."""
         return self.answer(text, Sample(seed), transforms=sampling_of(temperature, top_k, top_p))
+
+    def stream(
+        self,
+        text: str | bytes,
+        strategy: Strategy | None = None,
+        *,
+        transforms: Sequence[LogitTransform] = (),
+    ) -> Iterator[str]:
+        """One text to its answer as it grows, token by token.
+
+        Args:
+            text: what to answer.
+            strategy: `Greedy`, unless given, or `Sample`.
+            transforms: see `zoo.decoders.decode`.
+
+        Yields:
+            The answer so far; what is yielded last is what `answer` says.
+        """
+        sources = self._read([text])
+        steps = grow(
+            self.model,
+            sources.ids,
+            strategy or Greedy(),
+            max_length=self.max_length,
+            transforms=[*transforms, OnlyEnd(sources.blank)],
+        )
+        for token_ids in steps:
+            yield self.target.decode(token_ids[:, 0]).numpy()[0].decode("utf-8")
 
     def score(self, text: Any, target: Any) -> TargetScores:
         """Texts (B,) and targets (B,) to how likely the targets are, token by token."""

@@ -67,7 +67,7 @@ def train(
     folder: Path,
     *,
     callbacks: Sequence[keras.callbacks.Callback] = (),
-    minutes: float = 10.0,
+    minutes: float = 5.0,
 ) -> Run:
     """Train a recipe with Keras' `fit`, and save it; go on with a training of it that was interrupted.
 
@@ -109,14 +109,11 @@ def train(
         "seconds": round(seconds, 1),
         "parameters": model.count_params(),
         "history": history,
-        "versions": {
-            "tensorflow": tf.__version__,
-            "keras": keras.__version__,
-            "python": platform.python_version(),
-        },
+        "versions": _versions(),
     }
-    _save(predictor, record, folder)
-    forget(folder)
+    if model.distribute_strategy.extended.should_checkpoint:  # among workers, the first
+        _save(predictor, record, folder)
+        forget(folder)
     return Run(recipe, predictor, record)
 
 
@@ -223,6 +220,14 @@ def _batches(recipe: Recipe, task: Task, split: str, seed: int | None = None) ->
         max_length=recipe.max_length,
         seed=seed,
     )
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "tensorflow": tf.__version__,
+        "keras": keras.__version__,
+        "python": platform.python_version(),
+    }
 
 
 def _watching(settings: TrainingSettings, task: Task, predictor: Predictor) -> list[keras.callbacks.Callback]:

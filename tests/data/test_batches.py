@@ -86,7 +86,7 @@ def test_cut_at_the_bounds_without_end():
     assert data.counts == (2, 1, 0, 0)
 
 
-def test_too_long_and_uneven_pairs_are_left_out_and_counted():
+def test_too_long_and_uneven_pairs_are_left_out_and_counted(caplog):
     sources = ["abc", "abcd", "ab", "a", "abc"]
     targets = ["012", "01", "0123", "01234", "012"]
     data = make(sources, targets, max_source_length=4, max_length=5, too_long="left_out")
@@ -97,6 +97,13 @@ def test_too_long_and_uneven_pairs_are_left_out_and_counted():
     assert pairs_of(data.epoch(0)) == [(b"ab", b"0123")]
     assert data.counts.kept == 1
     assert str(data.counts) == "1 of 3 pairs, 0 of them cut; left out: 0 too long, 2 uneven"
+    assert caplog.messages == [
+        "Of the data: 3 of 5 pairs, 0 of them cut; left out: 2 too long, 0 uneven",
+        f"Of the data: {data.counts}",
+    ]
+    caplog.clear()
+    make(["a"], ["1"])
+    assert caplog.messages == []
 
 
 @pytest.mark.parametrize("batch_size", [1, 4, 100])
@@ -155,6 +162,8 @@ def test_over_workers_each_pair_comes_once_and_every_step_adds_up(bound):
     assert {part.steps for part in parts} == {whole.steps}
     for epoch in range(2):
         for together, *apart in zip(whole.epoch(epoch), *(part.epoch(epoch) for part in parts), strict=True):
+            lengths = {(one[0]["source"].shape[1], one[1].shape[1]) for one in (together, *apart)}
+            assert len(lengths) == 1, "padded to the same lengths, also without a row"
             assert sorted(pairs_of([together])) == sorted(pair for one in apart for pair in pairs_of([one]))
 
 

@@ -62,3 +62,26 @@ def test_logits_may_come_first():
 def test_an_unknown_scaling():
     with pytest.raises(ValueError, match="scaling must be one of none, sqrt_width, got 'yes'"):
         TiedEmbedding(5, width=2, scaling="yes")
+
+
+def test_packed_logits_are_the_same_and_no_weight():
+    layer = TiedEmbedding(7, width=4)
+    layer.build()
+    states = np.random.default_rng(0).normal(size=(2, 3, 4)).astype("float32")
+    expected, names = layer.logits(states), [weight.path for weight in layer.weights]
+    with layer.packed():
+        np.testing.assert_allclose(layer.logits(states), expected, atol=1e-6)
+        assert [weight.path for weight in layer.weights] == names
+        layer.embeddings.assign(layer.embeddings * 2)  # the copy does not follow
+        np.testing.assert_allclose(layer.logits(states), expected, atol=1e-6)
+    np.testing.assert_allclose(layer.logits(states), expected * 2, atol=1e-6)
+
+
+def test_packed_logits_in_half_precision():
+    layer = TiedEmbedding(7, width=4, dtype="mixed_bfloat16")
+    layer.build()
+    states = np.random.default_rng(0).normal(size=(2, 4)).astype("float32")
+    expected = layer.logits(states)
+    with layer.packed():
+        assert layer.logits(states).dtype == expected.dtype
+        np.testing.assert_array_equal(np.asarray(layer.logits(states)), np.asarray(expected))

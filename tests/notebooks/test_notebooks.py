@@ -40,7 +40,7 @@ def quickstart(printed: str) -> None:
     likely, unlikely = map(float, re.search(r"5:37 is (.*)% likely, 6:23 is (.*)% likely", printed).groups())
     assert likely > 50 > 1 > unlikely
     signatures = re.findall(r"^(\w+) .*→", printed, re.MULTILINE)
-    assert signatures == ["serving_default", "greedy", "beam", "score", "align"]
+    assert signatures == ["serving_default", "greedy", "beam", "generate", "sample", "score", "align"]
 
 
 FINDINGS: dict[str, Callable[[str], None]] = {"00_quickstart": quickstart}
@@ -237,7 +237,7 @@ class TestTheChecks:
             "'quarter to one'  '12:45'   score -0.1\n'eleven past eleven' '11:11'   score -0.1\n"
             "''   ''  score -8.0\n5:37 is 99.0% likely, 6:23 is 0.0% likely\n"
             "serving_default text → text\ngreedy text → text\nbeam text → text\n"
-            "score text → score\nalign text → text\n"
+            "generate text → text\nsample text → text\nscore text → score\nalign text → text\n"
         )
         quickstart(text)
         with pytest.raises(AssertionError):

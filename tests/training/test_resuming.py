@@ -160,7 +160,7 @@ def test_minutes_count_too(tmp_path):
     interrupted_at = (0, 3)
     with pytest.raises(KeyboardInterrupt):
         train(folder=tmp_path / "long", callbacks=[Diary(until=interrupted_at)], steps=None)
-    assert not (tmp_path / "long" / "checkpoint.npz").exists(), "ten minutes have not gone by"
+    assert not (tmp_path / "long" / "checkpoint.npz").exists(), "five minutes have not gone by"
     with pytest.raises(KeyboardInterrupt):
         train(folder=tmp_path / "short", callbacks=[Diary(until=interrupted_at)], steps=None, minutes=0.0)
     assert kept(tmp_path / "short").position == Position(0, 3)

@@ -70,7 +70,7 @@ def train(
     dropout: float = 0.3,
     training: Counting | None = None,
     steps: int | None = 2,
-    minutes: float = 10.0,
+    minutes: float = 5.0,
 ) -> tuple[keras.Model, Fitted]:
     """Train; into a folder, and from there on, if one is given."""
     keras.utils.set_random_seed(settings.seed)

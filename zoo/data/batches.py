@@ -1,5 +1,6 @@
 """From parallel texts to the batches that `model.fit` takes."""
 
+import logging
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,8 @@ from zoo.tokenizers import PAD, Tokenizer
 from zoo.tokenizers.sequences import teacher_forced
 
 __all__ = ["Batches", "batches"]
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,10 @@ class Batches:
     def dataset(self, epochs: int = 1) -> tf.data.Dataset:
         """The batches of epochs one after another, for a plain `fit`::
 
-        model.fit(data.dataset(12), epochs=12, steps_per_epoch=data.steps, shuffle=False)
+            model.fit(data.dataset(12), epochs=12, steps_per_epoch=data.steps, shuffle=False)
+
+        Raises:
+            ValueError: there are no epochs.
         """
         if epochs < 1:
             raise ValueError(f"A training has 1 epoch or more, got {epochs}.")
@@ -86,7 +92,8 @@ class Batches:
         """Part `index` of `count`, for as many workers: of every batch each `count`-th pair.
 
         All parts have as many steps. The parts of a step make up the whole batch, and those of an epoch hold
-        every pair once. Where a batch has fewer than `count` pairs, some parts have no row.
+        every pair once; all are padded to the lengths of the whole. Where a batch has fewer than `count`
+        pairs, some parts have no row.
 
         Raises:
             ValueError: there is no such part, or these batches are a part already.
@@ -105,13 +112,12 @@ class Batches:
             spans = tf.data.Dataset.from_tensor_slices((plan.splits[:-1], plan.splits[1:]))
 
         def batch(start: tf.Tensor, end: tf.Tensor):
-            pairs = order[start:end][self.index :: self.count]
-            labels = tf.gather(targets, pairs).to_tensor(PAD)
-            inputs = {
-                "source": tf.gather(sources, pairs).to_tensor(PAD),
-                "target_ids": teacher_forced(labels),
-            }
-            return inputs, labels, tf.cast(labels != PAD, tf.float32)
+            # Padded first, then parted: all parts of a batch have its lengths, those without a row too.
+            pairs, part = order[start:end], slice(self.index, None, self.count)
+            source = tf.gather(sources, pairs).to_tensor(PAD)[part]
+            labels = tf.gather(targets, pairs).to_tensor(PAD)[part]
+            weights = tf.cast(labels != PAD, tf.float32)
+            return {"source": source, "target_ids": teacher_forced(labels)}, labels, weights
 
         return spans.map(batch, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
 
@@ -134,6 +140,8 @@ def batches(
     seed: int | None = None,
 ) -> Batches:
     """Encode once, filter, and put pairs of like length together.
+
+    What was cut or left out is logged as a warning; `Batches.counts` has the numbers.
 
     Args:
         pairs: parallel texts.
@@ -160,6 +168,8 @@ def batches(
         too_long=too_long,
         max_ratio=max_ratio,
     )
+    if encoded.counts.kept < encoded.counts.pairs or encoded.counts.cut:
+        log.warning("Of the data: %s", encoded.counts)
     buckets = fill_buckets(
         encoded.source.lengths, encoded.target.lengths, batch_size=batch_size, batch_tokens=batch_tokens
     )

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import os
 import urllib.request
+from http.client import HTTPException
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import NamedTuple
@@ -103,7 +104,7 @@ def _download(corpus: str, file: File) -> bytes:
             shown, name = Console(stderr=True), f"{corpus}/{file.name}"
             with wrap_file(response, total, description=name, console=shown, transient=True) as stream:
                 return stream.read()
-    except OSError as error:  # of which urllib's errors are a kind
+    except (OSError, HTTPException) as error:  # urllib's own errors are OSErrors
         raise OSError(
             f"Could not download {file.address}: {error}. Try again; or get the file in another way, put it "
             f"into FOLDER/{corpus}/ and set {FOLDER}=FOLDER."

@@ -14,7 +14,7 @@ from zoo.decoders.logits import (
     TopK,
     TopP,
 )
-from zoo.decoders.loop import decode
+from zoo.decoders.loop import decode, grow
 from zoo.decoders.next_tokens import NextTokens
 from zoo.decoders.parts import in_parts
 from zoo.decoders.protocol import AligningModel, Decoded, LogitTransform, Seq2SeqModel, Strategy
@@ -43,6 +43,7 @@ __all__ = [
     "TopK",
     "TopP",
     "decode",
+    "grow",
     "in_parts",
     "length_norm",
     "score",

@@ -1,6 +1,6 @@
 """The one loop that generates: model, strategy and transforms meet here."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -9,7 +9,7 @@ from zoo.decoders.next_tokens import NextTokens
 from zoo.decoders.protocol import Decoded, LogitTransform, Seq2SeqModel, Strategy
 from zoo.tokenizers.specials import PAD, START
 
-__all__ = ["UNREACHABLE", "continue_parents", "decode"]
+__all__ = ["UNREACHABLE", "continue_parents", "decode", "grow"]
 
 UNREACHABLE = -1e9
 """Score of a hypothesis that does not exist; finite, so that JSON stays JSON."""
@@ -53,29 +53,65 @@ def decode(
     Raises:
         ValueError: `max_length` is negative.
     """
+    memory, carry = _begin(model, source, strategy, max_length, max_lengths)
+    *_, search = tf.while_loop(
+        lambda index, token_ids, state, search: strategy.going_on(search),
+        lambda *carry: _step(model, strategy, transforms, memory, carry),
+        carry,
+        maximum_iterations=max_length,
+    )
+    return _empty_where_nothing_exists(strategy.finish(search))
+
+
+def grow(
+    model: Seq2SeqModel,
+    source: Any,
+    strategy: Strategy,
+    *,
+    max_length: int,
+    transforms: Sequence[LogitTransform] = (),
+) -> Iterator[tf.Tensor]:
+    """What `decode` does, one token at a time, for people who want to watch.
+
+    Args:
+        model, source, strategy, max_length, transforms: see `decode`.
+
+    Yields:
+        (B, K, L) int32 after each token: the hypotheses so far, then PAD. Those of a beam may change from the
+        first token on, and the finished ones are not among them; those of `Greedy` and `Sample` only grow.
+    """
+    begin = tf.function(lambda source: _begin(model, source, strategy, max_length, None), autograph=False)
+    step = tf.function(
+        lambda memory, carry: _step(model, strategy, transforms, memory, carry),
+        autograph=False,
+        reduce_retracing=True,
+    )
+    memory, carry = begin(source)
+    while int(carry[0]) < max_length and bool(strategy.going_on(carry[3])):
+        carry = step(memory, carry)
+        yield carry[3].token_ids
+
+
+def _begin(model, source, strategy, max_length, max_lengths):
+    """Memory, and what goes from step to step: index, last tokens, the states of model and search."""
     if max_length < 0:
         raise ValueError(f"max_length must be 0 or more, got {max_length}.")
     memory = model.encode(source)
     state = model.init_state(memory, strategy.width, max_length)
     batch = tf.shape(tf.nest.flatten(memory)[0])[0]
-    start = tf.fill([batch, strategy.width], START)
     bounds = tf.fill([batch], max_length) if max_lengths is None else tf.minimum(max_lengths, max_length)
+    start = tf.fill([batch, strategy.width], START)
+    return memory, (tf.constant(0), start, state, strategy.begin(bounds, max_length))
 
-    def body(index, token_ids, state, search):
-        logits, state = model.step(token_ids, index, state, memory)
-        following = NextTokens.of(logits)
-        for transform in transforms:
-            following = transform(following, search.token_ids, index)
-        search, token_ids, parents = strategy.choose(search, following, index)
-        return index + 1, token_ids, continue_parents(state, parents), search
 
-    *_, search = tf.while_loop(
-        lambda index, token_ids, state, search: strategy.going_on(search),
-        body,
-        (tf.constant(0), start, state, strategy.begin(bounds, max_length)),
-        maximum_iterations=max_length,
-    )
-    return _empty_where_nothing_exists(strategy.finish(search))
+def _step(model, strategy, transforms, memory, carry):
+    index, token_ids, state, search = carry
+    logits, state = model.step(token_ids, index, state, memory)
+    following = NextTokens.of(logits)
+    for transform in transforms:
+        following = transform(following, search.token_ids, index)
+    search, token_ids, parents = strategy.choose(search, following, index)
+    return index + 1, token_ids, continue_parents(state, parents), search
 
 
 def continue_parents(state: Any, parents: tf.Tensor) -> Any:

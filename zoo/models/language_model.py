@@ -12,7 +12,7 @@ To train on plain text, give pairs whose sources are empty::
     pairs = Pairs(sources=[""] * len(texts), targets=texts)
     data = batches(pairs, tokenizer, tokenizer, batch_size=32, max_source_length=1, max_length=64)
     model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
-    model.fit(data)
+    model.fit(data.dataset())
 
 Pairs of a prompt and its continuation teach the continuation alone: the prompt has no part in the loss.
 

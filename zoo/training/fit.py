@@ -10,7 +10,7 @@ import tensorflow as tf
 from zoo.training.adam import Adam
 from zoo.training.averaging import AverageLast
 from zoo.training.checkpoint import Position
-from zoo.training.distribution import even_rows
+from zoo.training.distribution import even_rows, placement
 from zoo.training.epochs import Epochs, SharedEpochs, share_weights
 from zoo.training.losses import TokenCrossEntropy
 from zoo.training.resuming import Checkpoints
@@ -71,6 +71,9 @@ def fit(
 ) -> Fitted:
     """Compile and fit; go on where an earlier call was interrupted, if it kept checkpoints.
 
+    A model that was made within the scope of a strategy of `tf.distribute` trains on its devices; each of
+    its workers calls this function, with the same arguments.
+
     Keras' `fit` is called once for each epoch, since each has its own order of batches. Callbacks see one
     training: it begins and ends once, and batches count from the beginning of the epoch.
 
@@ -82,22 +85,15 @@ def fit(
         callbacks: called in their order; then the history is written, and then the checkpoint.
         checkpoints: where the training is kept; None: it is not.
     """
-    devices = model.distribute_strategy.num_replicas_in_sync
-    if _shares_updates(devices, settings):
-        training = SharedEpochs(training, settings.accumulation, devices)
-        validation = even_rows(share_weights(validation, group=1), devices)
+    training, validation = _shared(training, validation, settings, model.distribute_strategy)
     steps = training.steps
-    if steps < 1:
-        raise ValueError(
-            "There is no update in an epoch of the training data. An update takes "
-            f"{settings.accumulation} batches: lower accumulation or make the batches smaller."
-        )
+    place = placement(model.distribute_strategy)
+    model = place.trainee(model)
     compile_model(model, settings, steps=steps * settings.epochs)
-    _build(model, validation)
+    _build(model, place.share(validation.take(1)))
     history = keras.callbacks.History()
-    average = [AverageLast(settings.average_last)] if settings.average_last > 1 else []
-    kept = [checkpoints] if checkpoints else []
-    listed = [*callbacks, history, *average, *kept]
+    averages = [AverageLast(settings.average_last)] if settings.average_last > 1 else []
+    listed = [*callbacks, history, *averages, *([checkpoints] if checkpoints else [])]
     whole = _WholeTraining(listed, model=model, epochs=settings.epochs, steps=steps)
     started = time.monotonic()
     whole.begin()
@@ -105,10 +101,12 @@ def fit(
     for epoch in range(position.epoch, settings.epochs):
         whole.first_step = position.step if epoch == position.epoch else 0
         model.fit(
-            training.epoch(epoch, whole.first_step),
+            place.share(training.epoch(epoch, whole.first_step)),
+            steps_per_epoch=place.steps(steps - whole.first_step),
             initial_epoch=epoch,
             epochs=epoch + 1,
-            validation_data=validation,
+            validation_data=place.share(validation),
+            validation_steps=place.steps(int(validation.cardinality())),
             callbacks=whole,
             shuffle=False,  # the pipeline shuffles
         )
@@ -144,9 +142,28 @@ class _WholeTraining(keras.callbacks.CallbackList):
 
 def _build(model: keras.Model, batches: tf.data.Dataset) -> None:
     """Make all variables, of model, metrics and optimizer, so that they can be given their values."""
-    model.evaluate(batches.take(1), verbose=0)
+    model.evaluate(batches, steps=1, verbose=0)
     with model.distribute_strategy.scope():
         model.optimizer.build(model.trainable_variables)
+
+
+def _shared(
+    training: Epochs,
+    validation: tf.data.Dataset,
+    settings: TrainingSettings,
+    strategy: tf.distribute.Strategy,
+) -> tuple[Epochs, tf.data.Dataset]:
+    """The data as the loss of `compile_model` wants them."""
+    devices = strategy.num_replicas_in_sync
+    if _shares_updates(devices, settings):
+        training = SharedEpochs(training, settings.accumulation, devices)
+        validation = even_rows(share_weights(validation, group=1), devices)
+    if training.steps < 1:
+        raise ValueError(
+            "There is no update in an epoch of the training data. An update takes "
+            f"{settings.accumulation} batches: lower accumulation or make the batches smaller."
+        )
+    return training, validation
 
 
 def _shares_updates(devices: int, settings: TrainingSettings) -> bool:

@@ -27,7 +27,7 @@ class Checkpoints(keras.callbacks.Callback):
     """
 
     def __init__(
-        self, folder: Path, *, what: Mapping[str, Any], minutes: float = 10.0, steps: int | None = None
+        self, folder: Path, *, what: Mapping[str, Any], minutes: float = 5.0, steps: int | None = None
     ) -> None:
         super().__init__()
         self.file = folder / "checkpoint.npz"
@@ -92,7 +92,9 @@ class Checkpoints(keras.callbacks.Callback):
             "epochs": history.epoch,
             "history": history.history,
         }
-        write(Checkpoint(position, take(self.model, self._callbacks), facts), self.file)
+        state = take(self.model, self._callbacks)  # among workers, all have to read their variables
+        if self.model.distribute_strategy.extended.should_checkpoint:
+            write(Checkpoint(position, state, facts), self.file)
         self._written = time.monotonic()
 
     def _require_same(self, kept: Mapping[str, Any]) -> None:

@@ -5,6 +5,9 @@ from keras import ops
 
 __all__ = ["TokenAccuracy", "Tokens"]
 
+COUNTS = "float64"
+"""Whole numbers up to 2 ** 53, which can be halved when devices share them; float32 ends at 16 million."""
+
 
 @keras.saving.register_keras_serializable("zoo")
 class Tokens(keras.metrics.Metric):
@@ -18,12 +21,11 @@ class Tokens(keras.metrics.Metric):
 
     def __init__(self, name: str = "tokens", **kwargs) -> None:
         super().__init__(name=name, **kwargs)
-        # Whole numbers: float32 has them only up to 16 million.
-        self.count = self.add_variable((), initializer="zeros", dtype="int64", name="count")
+        self.count = self.add_variable((), initializer="zeros", dtype=COUNTS, name="count")
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         weights = ops.ones_like(y_true) if sample_weight is None else sample_weight
-        self.count.assign(self.count + ops.cast(ops.count_nonzero(weights), "int64"))
+        self.count.assign(self.count + ops.cast(ops.count_nonzero(weights), COUNTS))
 
     def result(self):
         return self.count + 0  # the number of now; the variable itself would be read later
@@ -44,15 +46,15 @@ class TokenAccuracy(keras.metrics.Metric):
 
     def __init__(self, name: str = "token_accuracy", **kwargs) -> None:
         super().__init__(name=name, **kwargs)
-        self.right = self.add_variable((), initializer="zeros", dtype="int64", name="right")
-        self.all = self.add_variable((), initializer="zeros", dtype="int64", name="all")
+        self.right = self.add_variable((), initializer="zeros", dtype=COUNTS, name="right")
+        self.all = self.add_variable((), initializer="zeros", dtype=COUNTS, name="all")
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         best = ops.argmax(y_pred, axis=-1)
         right = ops.equal(ops.cast(y_true, best.dtype), best)
         counted = ops.ones_like(right) if sample_weight is None else ops.not_equal(sample_weight, 0)
-        self.right.assign(self.right + ops.cast(ops.count_nonzero(right & counted), "int64"))
-        self.all.assign(self.all + ops.cast(ops.count_nonzero(counted), "int64"))
+        self.right.assign(self.right + ops.cast(ops.count_nonzero(right & counted), COUNTS))
+        self.all.assign(self.all + ops.cast(ops.count_nonzero(counted), COUNTS))
 
     def result(self):
-        return ops.divide_no_nan(ops.cast(self.right, "float32"), ops.cast(self.all, "float32"))
+        return ops.divide_no_nan(self.right, self.all)
