@@ -235,9 +235,9 @@ def ask(
     from zoo import tables
     from zoo.serving.client import Client, GrpcClient, RestClient
 
-    beam = {"width": width, "length_penalty": length_penalty, "prefix": prefix}
-    bounds = {"min_length": min_length, "max_length": max_length}
-    draw = {"seed": seed, "temperature": temperature, "top_k": top_k, "top_p": top_p}
+    beam: dict[str, Any] = {"width": width, "length_penalty": length_penalty, "prefix": prefix}
+    bounds: dict[str, Any] = {"min_length": min_length, "max_length": max_length}
+    draw: dict[str, Any] = {"seed": seed, "temperature": temperature, "top_k": top_k, "top_p": top_p}
     client: Client = {
         Protocol.REST: lambda: RestClient(f"http://{host}:{port or 8501}", model=model, version=version),
         Protocol.GRPC: lambda: GrpcClient(f"{host}:{port or 8500}", model=model, version=version),
