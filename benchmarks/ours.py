@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from benchmarks.measure import tell, time_runs
 from benchmarks.models import VARIANTS, make
-from benchmarks.work import MODELS, THREADS, WORK, Work
+from benchmarks.work import MODELS, STEPS, THREADS, WORK, Work
 from zoo.decoders import Beam, Greedy, decode, in_parts
 from zoo.serving.loader import load
 from zoo.training.losses import TokenCrossEntropy
@@ -23,8 +23,6 @@ from zoo.training.losses import TokenCrossEntropy
 __all__ = ["by_fit", "by_step", "main", "measure", "served", "use_threads_as_the_server"]
 
 PACKAGES = ("tensorflow", "keras", "numpy")
-STEPS = 4
-"""Training steps of one timed run: `fit` also has work to do for each epoch."""
 
 
 def random_ids(work: Work, length: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from benchmarks.measure import tell, time_runs
-from benchmarks.work import MODELS, THREADS, WORK, Work
+from benchmarks.work import MODELS, STEPS, THREADS, WORK, Work
 
 __all__ = ["ENVIRONMENTS", "SYSTEMS", "Environment", "main"]
 
@@ -176,7 +176,10 @@ def main() -> None:
     arguments = parser.parse_args()
     work = WORK[arguments.work]
     prepare, packages = SYSTEMS[arguments.system]
-    rates = time_runs(prepare(work), tokens=work.tokens, repeats=arguments.repeats)
+    run, times = prepare(work), STEPS if work.trains else 1
+    rates = time_runs(
+        lambda: [run() for _ in range(times)], tokens=times * work.tokens, repeats=arguments.repeats
+    )
     tell(arguments.system, work.name, rates, packages)
 
 

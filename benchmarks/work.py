@@ -4,10 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["MODELS", "THREADS", "WORK", "Goal", "Recurrent", "Transformer", "Work"]
+__all__ = ["MODELS", "STEPS", "THREADS", "WORK", "Goal", "Recurrent", "Transformer", "Work"]
 
 THREADS = 2
 """What every system may use."""
+
+
+STEPS = 4
+"""Training steps of one timed run, of every system: `fit` also has work to do for each epoch, and a machine
+that is held back now and then holds back long runs more than short ones."""
 
 
 class Transformer(NamedTuple):
