@@ -192,9 +192,6 @@ class TransformerLM(ComposedModel):
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
-        require_positive(vocab_size=vocab_size, width=width, depth=depth, heads=heads, units=units)
-        require_positive(max_length=max_length)
-        require_rate(dropout=dropout)
         self.decoder = CausalTransformer(
             vocab_size,
             width,

@@ -4,7 +4,7 @@ from typing import Any
 
 import keras
 
-from zoo.layers.sizes import require_positive, require_rate
+from zoo.layers.sizes import require_positive
 from zoo.models.composed import ComposedModel
 from zoo.models.recurrent import BahdanauDecoder, LuongDecoder, RecurrentDecoder, RecurrentEncoder
 from zoo.models.transformer import TransformerDecoder, TransformerEncoder
@@ -220,9 +220,7 @@ class TransformerSeq2Seq(Seq2Seq):
         max_length: int = 512,
         **kwargs,
     ) -> None:
-        require_positive(source_vocab_size=source_vocab_size, vocab_size=vocab_size, width=width, depth=depth)
-        require_positive(heads=heads, units=units, max_length=max_length)
-        require_rate(dropout=dropout)
+        require_positive(source_vocab_size=source_vocab_size)  # encoder and decoder name the other sizes
         shared: dict[str, Any] = {
             "width": width,
             "depth": depth,

@@ -1,7 +1,6 @@
 """One token a byte of UTF-8: 256 of them write every text there is."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
@@ -9,7 +8,7 @@ import tensorflow as tf
 from zoo.tokenizers.normalize import Normalization
 from zoo.tokenizers.sentencepiece import BYTES
 from zoo.tokenizers.specials import SPECIALS
-from zoo.tokenizers.vocabulary import as_text, read_vocabulary, write_vocabulary
+from zoo.tokenizers.vocabulary import SavedVocabulary, as_text
 from zoo.tokenizers.writing import REPLACEMENT, write
 
 __all__ = ["Bytes"]
@@ -18,7 +17,7 @@ VISIBLE = range(0x21, 0x7F)
 """The bytes that are called by their character; the others are called as SentencePiece calls them."""
 
 
-class Bytes:
+class Bytes(SavedVocabulary):
     """Texts as sequences of the bytes of their UTF-8, byte b as id b + 4. There is nothing to learn.
 
     No text is unknown, and every text comes back as it was read. Bytes that are not valid UTF-8 are read as
@@ -29,6 +28,7 @@ class Bytes:
     """
 
     FILE = "bytes.json"
+    WHAT = "bytes"
 
     def __init__(self, *, normalization: Normalization | None = None) -> None:
         self.normalization = normalization or Normalization()
@@ -59,19 +59,6 @@ class Bytes:
     def describe(self) -> str:
         """How texts are read, as JSON; the vocabulary is always the same."""
         return as_text(self.normalization, self.vocab_size)
-
-    def save(self, folder: Path) -> None:
-        """Write `bytes.json` into a folder, which is made if need be."""
-        write_vocabulary(folder / self.FILE, self.describe())
-
-    @classmethod
-    def load(cls, folder: Path) -> "Bytes":
-        """Read what `save` wrote.
-
-        Raises:
-            ValueError: the file is not what `save` writes.
-        """
-        return read_vocabulary(folder / cls.FILE, "bytes", cls._of)
 
     @classmethod
     def _of(cls, content: Mapping[str, Any]) -> "Bytes":

@@ -3,20 +3,19 @@
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
 
 from zoo.tokenizers.normalize import Normalization, normalized
 from zoo.tokenizers.specials import SPECIALS, UNKNOWN
-from zoo.tokenizers.vocabulary import as_text, read_vocabulary, require_room, write_vocabulary
+from zoo.tokenizers.vocabulary import SavedVocabulary, as_text, require_room
 from zoo.tokenizers.writing import REPLACEMENT, writable
 
 __all__ = ["Characters"]
 
 
-class Characters:
+class Characters(SavedVocabulary):
     """Texts as sequences of Unicode code points.
 
     The vocabulary is a sorted list of characters. Looking one up is a binary search over code points, so
@@ -34,6 +33,7 @@ class Characters:
     """
 
     FILE = "characters.json"
+    WHAT = "characters"
 
     def __init__(self, characters: Iterable[str], *, normalization: Normalization | None = None) -> None:
         vocabulary = sorted(set(characters) - {REPLACEMENT})
@@ -97,19 +97,6 @@ class Characters:
     def describe(self) -> str:
         """The vocabulary as JSON that people can review."""
         return as_text(self.normalization, self.vocab_size, characters=self.characters)
-
-    def save(self, folder: Path) -> None:
-        """Write the vocabulary as `characters.json` into a folder, which is made if need be."""
-        write_vocabulary(folder / self.FILE, self.describe())
-
-    @classmethod
-    def load(cls, folder: Path) -> "Characters":
-        """Read what `save` wrote.
-
-        Raises:
-            ValueError: the file is not what `save` writes.
-        """
-        return read_vocabulary(folder / cls.FILE, "characters", cls._of)
 
     @classmethod
     def _of(cls, content: Mapping[str, Any]) -> "Characters":

@@ -3,7 +3,6 @@
 import hashlib
 import math
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
@@ -13,7 +12,7 @@ from zoo.tokenizers.normalize import Normalization, normalized
 from zoo.tokenizers.sentencepiece import BYTES, KINDS, SPACE, learn_pieces, learnable, model_bytes
 from zoo.tokenizers.specials import SPECIALS
 from zoo.tokenizers.tensorflow_text import tensorflow_text
-from zoo.tokenizers.vocabulary import as_text, read_vocabulary, require_room, write_vocabulary
+from zoo.tokenizers.vocabulary import SavedVocabulary, as_text, require_room
 from zoo.tokenizers.writing import REPLACEMENT, write
 
 __all__ = ["Subwords"]
@@ -21,7 +20,7 @@ __all__ = ["Subwords"]
 OPERATIONS = "tensorflow_text.python.ops.sentencepiece_tokenizer"
 
 
-class Subwords:
+class Subwords(SavedVocabulary):
     """Texts as sequences of pieces: frequent words whole, rare ones in parts.
 
     `bpe` joins the most frequent neighbours again and again (Sennrich et al., 2016); `unigram` takes the most
@@ -45,6 +44,7 @@ class Subwords:
     """
 
     FILE = "subwords.json"
+    WHAT = "subwords"
 
     def __init__(
         self,
@@ -136,19 +136,6 @@ class Subwords:
             byte_fallback=self.byte_fallback,
             pieces=self.pieces,
         )
-
-    def save(self, folder: Path) -> None:
-        """Write the pieces as `subwords.json` into a folder, which is made if need be."""
-        write_vocabulary(folder / self.FILE, self.describe())
-
-    @classmethod
-    def load(cls, folder: Path) -> "Subwords":
-        """Read what `save` wrote.
-
-        Raises:
-            ValueError: the file is not what `save` writes.
-        """
-        return read_vocabulary(folder / cls.FILE, "subwords", cls._of)
 
     @classmethod
     def _of(cls, content: Mapping[str, Any]) -> "Subwords":

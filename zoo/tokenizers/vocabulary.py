@@ -3,14 +3,13 @@
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from zoo.tokenizers.normalize import Normalization
-from zoo.tokenizers.protocol import Tokenizer
 
-__all__ = ["as_text", "read_vocabulary", "require_room", "write_vocabulary"]
+__all__ = ["SavedVocabulary", "as_text", "read_vocabulary", "require_room", "write_vocabulary"]
 
-T = TypeVar("T", bound=Tokenizer)
+T = TypeVar("T", bound="SavedVocabulary")
 
 
 def as_text(normalization: Normalization, vocab_size: int, **content: Any) -> str:
@@ -56,6 +55,44 @@ def read_vocabulary(path: Path, what: str, build: Callable[[Mapping[str, Any]], 
             "knows its tokens by them alone: put back the file that was saved with the model."
         ) from error
     return tokenizer
+
+
+class SavedVocabulary:
+    """How tokenizers are saved and loaded: as one file, what `describe` says.
+
+    A tokenizer has `vocab_size`, `describe`, which gives what `as_text` gave, and `_of`, which reads that.
+    """
+
+    FILE: str
+    """Name of the file in the folder."""
+    WHAT: str
+    """What the vocabulary lists, as an error names it."""
+
+    def save(self, folder: Path) -> None:
+        """Write the vocabulary as `FILE` into a folder, which is made if need be."""
+        write_vocabulary(folder / self.FILE, self.describe())
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read what `save` wrote.
+
+        Raises:
+            ValueError: the file is not what `save` writes.
+        """
+        return read_vocabulary(folder / cls.FILE, cls.WHAT, cls._of)
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of ids, the four special ones counted."""
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        """The vocabulary as JSON that people can review."""
+        raise NotImplementedError
+
+    @classmethod
+    def _of(cls, content: Mapping[str, Any]) -> Self:
+        raise NotImplementedError
 
 
 def require_room(vocab_size: int, needed: int, what: str) -> None:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from zoo.tokenizers.normalize import Normalization
 from zoo.tokenizers.sentencepiece import CUT_AND_COUNTED, SPACE, learn_pieces, learnable
 from zoo.tokenizers.specials import SPECIALS, UNKNOWN
 from zoo.tokenizers.tensorflow_text import tensorflow_text
-from zoo.tokenizers.vocabulary import as_text, read_vocabulary, require_room, write_vocabulary
+from zoo.tokenizers.vocabulary import SavedVocabulary, as_text, require_room
 from zoo.tokenizers.words import count_pieces
 from zoo.tokenizers.writing import REPLACEMENT, write
 
@@ -26,7 +25,7 @@ GLUED = "<glued>"
 """Put before a word that no space is before, so that it is cut into pieces with `##`. No word begins so."""
 
 
-class WordPieces:
+class WordPieces(SavedVocabulary):
     """Texts as sequences of pieces of words, as BERT has them (Wu et al., 2016; Song et al., 2021).
 
     A text is cut into words as `Words` does, and each word into the longest pieces that the vocabulary has,
@@ -43,6 +42,7 @@ class WordPieces:
     """
 
     FILE = "wordpieces.json"
+    WHAT = "word pieces"
 
     def __init__(self, pieces: Iterable[str], *, normalization: Normalization | None = None) -> None:
         self.pieces = tuple(pieces)
@@ -109,19 +109,6 @@ class WordPieces:
     def describe(self) -> str:
         """The vocabulary as JSON that people can review."""
         return as_text(self.normalization, self.vocab_size, pieces=self.pieces)
-
-    def save(self, folder: Path) -> None:
-        """Write the vocabulary as `wordpieces.json` into a folder, which is made if need be."""
-        write_vocabulary(folder / self.FILE, self.describe())
-
-    @classmethod
-    def load(cls, folder: Path) -> "WordPieces":
-        """Read what `save` wrote.
-
-        Raises:
-            ValueError: the file is not what `save` writes.
-        """
-        return read_vocabulary(folder / cls.FILE, "word pieces", cls._of)
 
     @classmethod
     def _of(cls, content: Mapping[str, Any]) -> "WordPieces":

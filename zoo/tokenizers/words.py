@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
@@ -11,7 +10,7 @@ from zoo.tokenizers.cutting import GLUE, after_a_space, cut, name_of, piece_of, 
 from zoo.tokenizers.lookup import Lookup
 from zoo.tokenizers.normalize import Normalization, normalized
 from zoo.tokenizers.specials import SPECIALS, UNKNOWN
-from zoo.tokenizers.vocabulary import as_text, read_vocabulary, require_room, write_vocabulary
+from zoo.tokenizers.vocabulary import SavedVocabulary, as_text, require_room
 from zoo.tokenizers.writing import REPLACEMENT, write
 
 __all__ = ["Words", "count_pieces"]
@@ -20,7 +19,7 @@ BATCH = 1024
 """Texts that are cut at once when a vocabulary is learned."""
 
 
-class Words:
+class Words(SavedVocabulary):
     """Texts as sequences of words, punctuation marks and symbols; see `zoo.tokenizers.cutting.cut`.
 
     The vocabulary says `word` for one after a space or at the beginning of a text, and `##word` for one that
@@ -40,6 +39,7 @@ class Words:
     """
 
     FILE = "words.json"
+    WHAT = "words"
 
     def __init__(self, words: Iterable[str], *, normalization: Normalization | None = None) -> None:
         self.words = tuple(words)
@@ -97,19 +97,6 @@ class Words:
     def describe(self) -> str:
         """The vocabulary as JSON that people can review."""
         return as_text(self.normalization, self.vocab_size, words=self.words)
-
-    def save(self, folder: Path) -> None:
-        """Write the vocabulary as `words.json` into a folder, which is made if need be."""
-        write_vocabulary(folder / self.FILE, self.describe())
-
-    @classmethod
-    def load(cls, folder: Path) -> "Words":
-        """Read what `save` wrote.
-
-        Raises:
-            ValueError: the file is not what `save` writes.
-        """
-        return read_vocabulary(folder / cls.FILE, "words", cls._of)
 
     @classmethod
     def _of(cls, content: Mapping[str, Any]) -> "Words":
