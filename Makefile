@@ -31,7 +31,7 @@ demo: .venv/installed  ## Train on dates, export, verify, serve and ask; all fro
 	.venv/bin/zoo demo
 
 test: .venv-test/installed  ## Run all tests
-	.venv-test/bin/python -m pytest
+	.venv-test/bin/python -m pytest --numprocesses=auto --dist=loadfile
 
 test-learning: .venv-test/installed  ## Train every row of the table of learners, and print what each learned
 	LEARN=all .venv-test/bin/python -m pytest -s tests/models/test_learning.py

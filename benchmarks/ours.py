@@ -16,6 +16,7 @@ import tensorflow as tf
 from benchmarks.measure import tell, time_runs
 from benchmarks.models import VARIANTS, make
 from benchmarks.work import MODELS, STEPS, THREADS, WORK, Work
+from zoo.data.batches import untuned
 from zoo.decoders import Beam, Greedy, decode, in_parts
 from zoo.serving.loader import load
 from zoo.training.losses import TokenCrossEntropy
@@ -39,7 +40,7 @@ def training_batches(work: Work, steps: int) -> tf.data.Dataset:
     def forget_shapes(*batch):
         return tf.nest.map_structure(lambda x: tf.compat.v1.placeholder_with_default(x, (None, None)), batch)
 
-    return tf.data.Dataset.from_tensors(batch).repeat(steps).map(forget_shapes).prefetch(1)
+    return untuned(tf.data.Dataset.from_tensors(batch).repeat(steps).map(forget_shapes).prefetch(1))
 
 
 def by_fit(model: keras.Model, work: Work, steps: int = STEPS) -> Callable[[], Any]:

@@ -291,10 +291,10 @@ KILLED = """
             return {}
 
         def signatures(self):
-            signature = namedtuple("Signature", "function inputs")
-            return {"serving_default": signature(
-                lambda text: {"text": tf.strings.upper(text)}, {"text": tf.TensorSpec([None], tf.string)}
-            )}
+            signature = namedtuple("Signature", "function inputs neutral settings")
+            inputs = {"text": tf.TensorSpec([None], tf.string)}
+            upper = lambda text: {"text": tf.strings.upper(text)}
+            return {"serving_default": signature(upper, inputs, {}, {})}
 
     def verify(path):
         print("verifying", flush=True)

@@ -110,6 +110,7 @@ MODELS = {
     "transformer-sinusoidal": _transformer(depth=3),
     "transformer-learned": _transformer(positions="learned", activation="gelu", norm="pre", max_length=20),
     "transformer-rotary": _transformer(representative=True, positions="rotary", activation="glu", norm="pre"),
+    "transformer-shared-embedding": _transformer(vocab_size=SOURCE_VOCAB_SIZE, shared_embedding=True),
     "transformer-no-positions": _transformer(positions="none", activation="glu"),
     "transformer-under-luong": ModelCase(
         Seq2Seq,

@@ -7,6 +7,7 @@ from zoo.data.batches import batches
 from zoo.data.pairs import Pairs
 from zoo.models import RecurrentSeq2Seq
 from zoo.tokenizers import END, PAD, START, Characters
+from zoo.training.epochs import SharedEpochs
 from zoo.training.fit import TrainingSettings, compile_model
 
 SOURCE, TARGET = Characters("abcdefgh"), Characters("0123456789")
@@ -146,6 +147,13 @@ def test_the_global_seed_of_tensorflow_has_no_say():
     first = arrays(data.epoch(1))
     tf.random.set_seed(2)
     assert arrays(data.epoch(1)) == first
+
+
+def test_nobody_waits_for_the_tuner_of_pipelines():
+    data = make(*many(), batch_size=4)
+    shared = SharedEpochs(data, group=2, devices=2)
+    for dataset in (data.epoch(0), data.dataset(2), data.shard(0, 2).epoch(1), shared.epoch(0)):
+        assert dataset.options().autotune.enabled is False
 
 
 def test_without_a_seed_the_order_stays():

@@ -1,3 +1,4 @@
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -23,6 +24,27 @@ def made(**arguments):
     model = TransformerSeq2Seq(8, 9, width=WIDTH, heads=HEADS, units=10, **arguments)
     model.set_weights([random.normal(size=weight.shape) * 0.6 for weight in model.weights])
     return model
+
+
+def test_one_embedding_reads_sources_and_targets_and_says_targets(tmp_path):
+    sizes = {"width": WIDTH, "heads": HEADS, "units": 10}
+    own, shared = (TransformerSeq2Seq(9, 9, **sizes, shared_embedding=one) for one in (False, True))
+    assert own.count_params() - shared.count_params() == 9 * WIDTH
+    assert shared.encoder.embedding is shared.decoder.embedding
+
+    shared.save(tmp_path / "model.keras")
+    loaded = keras.saving.load_model(tmp_path / "model.keras")
+    assert loaded.encoder.embedding is loaded.decoder.embedding
+    inputs = {"source": SOURCE, "target_ids": TARGET}
+    np.testing.assert_array_equal(loaded(inputs), shared(inputs))
+
+
+def test_what_shares_an_embedding_is_not_saved_alone():
+    with pytest.raises(ValueError, match="one vocabulary for both"):
+        TransformerSeq2Seq(8, 9, width=WIDTH, heads=HEADS, shared_embedding=True)
+    model = TransformerSeq2Seq(9, 9, width=WIDTH, heads=HEADS, shared_embedding=True)
+    with pytest.raises(ValueError, match="shared_embedding=True"):
+        model.decoder.get_config()
 
 
 def turn(vector, t):

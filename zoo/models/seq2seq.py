@@ -194,12 +194,15 @@ class TransformerSeq2Seq(Seq2Seq):
         units: size of the hidden layer of the feed-forward networks.
         positions, activation, norm, dropout: see `TransformerEncoder`.
         max_length: greatest length of sources and targets, for learned positions.
+        shared_embedding: one matrix reads sources and targets and says targets, as in section 3.4 of the
+            paper; it takes one vocabulary for both.
 
     Call arguments and result: see `Seq2Seq`.
 
     Raises:
         ValueError: a name is not known, a size is less than 1, the dropout is no rate, the heads do not
-            divide the width, or, in a call, a sequence is longer than its learned positions.
+            divide the width, two vocabularies are to share an embedding, or, in a call, a sequence is longer
+            than its learned positions.
     """
 
     PARTS = ()
@@ -218,8 +221,14 @@ class TransformerSeq2Seq(Seq2Seq):
         norm: str = "post",
         dropout: float = 0.0,
         max_length: int = 512,
+        shared_embedding: bool = False,
         **kwargs,
     ) -> None:
+        if shared_embedding and source_vocab_size != vocab_size:
+            raise ValueError(
+                "One embedding for sources and targets needs one vocabulary for both, got "
+                f"source_vocab_size={source_vocab_size} and vocab_size={vocab_size}."
+            )
         require_positive(source_vocab_size=source_vocab_size)  # encoder and decoder name the other sizes
         shared: dict[str, Any] = {
             "width": width,
@@ -234,8 +243,10 @@ class TransformerSeq2Seq(Seq2Seq):
             "dtype": kwargs.get("dtype"),
         }
         encoder = TransformerEncoder(source_vocab_size, name="encoder", **shared)
-        decoder = TransformerDecoder(vocab_size, name="decoder", **shared)
+        one = encoder.embedding if shared_embedding else None
+        decoder = TransformerDecoder(vocab_size, name="decoder", embedding=one, **shared)
         super().__init__(encoder, decoder, **kwargs)
+        self.shared_embedding = shared_embedding
 
     def encode(self, source, training=False):
         self._require_positions("source", source.shape[1])
@@ -262,4 +273,4 @@ class TransformerSeq2Seq(Seq2Seq):
         own = ("width", "depth", "heads", "units", "positions", "activation", "norm", "dropout", "max_length")
         sizes = {"source_vocab_size": self.encoder.vocab_size, "vocab_size": self.decoder.vocab_size}
         shared = {name: getattr(self.encoder, name) for name in own}
-        return {**super().get_config(), **sizes, **shared}
+        return {**super().get_config(), **sizes, **shared, "shared_embedding": self.shared_embedding}

@@ -66,6 +66,7 @@ class _Transformer(keras.layers.Layer):
         positions: one of `POSITIONS`.
         activation, norm, dropout: see `zoo.layers.EncoderBlock`.
         max_length: greatest length, for learned positions.
+        embedding: of another part, if this one is to read and say tokens with the same matrix.
 
     Raises:
         ValueError: a size is less than 1, the dropout is no rate, a name is not known, or sines and cosines,
@@ -87,6 +88,7 @@ class _Transformer(keras.layers.Layer):
         norm: str = "post",
         dropout: float = 0.0,
         max_length: int = 512,
+        embedding: TiedEmbedding | None = None,
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
@@ -106,7 +108,8 @@ class _Transformer(keras.layers.Layer):
         self.dropout = dropout
         self.max_length = max_length
         policy = self.dtype_policy
-        self.embedding = TiedEmbedding(vocab_size, width=width, dtype=policy, name="embedding")
+        self.shares_embedding = embedding is not None
+        self.embedding = embedding or TiedEmbedding(vocab_size, width=width, dtype=policy, name="embedding")
         self.embedding_dropout = keras.layers.Dropout(dropout, dtype=policy, name="embedding_dropout")
         self.added_positions = self._make_added_positions()
         self.rotary = RotaryPositions(dtype=policy, name="rotary") if positions == "rotary" else None
@@ -132,7 +135,8 @@ class _Transformer(keras.layers.Layer):
 
     def build_for(self, memory_width: int, summary_width: int = 0) -> None:
         """Make all weights, for a memory of that width."""
-        self.embedding.build()
+        if not self.embedding.built:
+            self.embedding.build()
         self.added_positions.build((None, None, self.width))
         if self.rotary is not None:
             self.rotary.build((None, None, self.width // self.heads))
@@ -189,6 +193,11 @@ class _Transformer(keras.layers.Layer):
         return ops.reshape(logits, (-1, token_ids.shape[1], self.vocab_size)), tuple(caches)
 
     def get_config(self):
+        if self.shares_embedding:
+            raise ValueError(
+                f"{self.name} shares the embedding of another part, which its own configuration cannot say. "
+                "Save a whole model that does: TransformerSeq2Seq(..., shared_embedding=True)."
+            )
         own = ("vocab_size", "width", "depth", "heads", "units", "positions", "activation", "norm")
         more = ("dropout", "max_length")
         return {**super().get_config(), **{name: getattr(self, name) for name in (*own, *more)}}
@@ -246,6 +255,7 @@ class TransformerDecoder(_Transformer):
     Args:
         vocab_size, width, depth, heads, units, positions, activation, norm, dropout, max_length: see
             `TransformerEncoder`.
+        embedding: the encoder's, if both are to have one matrix; else this one makes its own.
 
     Call arguments:
         target_ids: (B, T) int, beginning with START: the decoder is taught with the right past.

@@ -28,7 +28,7 @@ def multi30k_transformer(target: str = "de") -> Recipe:
 
     Dropout, smoothing, warm-up, beam and the mean of the last ten checkpoints are theirs. Their batches have
     4,096 tokens of the longer side; here both sides count, and the greatest learning rate is lower with them,
-    3e-3 for 5e-3. They share one embedding matrix, where encoder and decoder here have one each.
+    3e-3 for 5e-3.
     """
     return _recipe(
         "multi30k_transformer" if target == "de" else f"multi30k_transformer_{target}",
@@ -114,6 +114,7 @@ def _transformer(task: Task) -> TransformerSeq2Seq:
         heads=4,
         units=256,
         dropout=0.3,
+        shared_embedding=True,
     )
 
 

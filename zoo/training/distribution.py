@@ -9,6 +9,8 @@ from typing import NamedTuple, Protocol
 import keras
 import tensorflow as tf
 
+from zoo.data.batches import AHEAD
+
 __all__ = ["AmongWorkers", "OneProcess", "Placement", "Workers", "even_rows", "placement"]
 
 
@@ -120,6 +122,4 @@ def even_rows(batches: tf.data.Dataset, devices: int) -> tf.data.Dataset:
         missing = -tf.shape(tensor)[0] % devices
         return tf.pad(tensor, [[0, missing], *[[0, 0]] * (tensor.shape.rank - 1)])
 
-    return batches.map(
-        lambda *batch: tf.nest.map_structure(padded, batch), num_parallel_calls=tf.data.AUTOTUNE
-    )
+    return batches.map(lambda *batch: tf.nest.map_structure(padded, batch), num_parallel_calls=AHEAD)

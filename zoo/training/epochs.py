@@ -4,6 +4,7 @@ from typing import NamedTuple, Protocol
 
 import tensorflow as tf
 
+from zoo.data.batches import AHEAD
 from zoo.training.distribution import even_rows
 
 __all__ = ["Epochs", "SharedEpochs", "share_weights"]
@@ -65,4 +66,4 @@ def share_weights(batches: tf.data.Dataset, *, group: int) -> tf.data.Dataset:
 
     count = batches.cardinality() // group * group
     grouped = batches.window(group, drop_remainder=True).flat_map(shared)
-    return grouped.apply(tf.data.experimental.assert_cardinality(count)).prefetch(tf.data.AUTOTUNE)
+    return grouped.apply(tf.data.experimental.assert_cardinality(count)).prefetch(AHEAD)
