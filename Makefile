@@ -19,10 +19,13 @@ PACKAGES_kerashub := keras-hub tensorflow
 # What HuggingFace offers runs on PyTorch, in the same environment.
 BENCH_ENVIRONMENTS = $(patsubst %,.venv-bench-%/installed,$(sort $(patsubst hf,torch,$(PEERS))))
 
+# The browser that make test-browser starts.
+CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
+
 COMPATIBLE := tensorflow==2.20.* tensorflow-text==2.20.* tensorflow-serving-api==2.20.*
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-learning test-served test-compat test-docker test-gpu check format bench clean
+.PHONY: help demo test test-learning test-served test-compat test-docker test-gpu test-browser check format bench clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*##  */\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "make %-13s  %s\n", $$1, $$2}'
@@ -47,10 +50,13 @@ test-compat: .venv-test/installed .venv-compat/installed  ## Check exports under
 	done
 
 test-docker: .venv-test/installed  ## Ask TensorFlow Serving in a container; needs a Docker engine
-	.venv-test/bin/python -m pytest tests/docker/container.py
+	.venv-test/bin/python -m pytest tests/docker/container.py tests/docker/client_suite.py
 
 test-gpu: .venv-gpu/installed  ## Check training on a GPU, through cuDNN; needs an NVIDIA GPU, and fails without
 	.venv-gpu/bin/python -m pytest tests/gpu/cudnn.py
+
+test-browser: .venv-browser/installed  ## Click through the studio; needs Chromium, whose path CHROMIUM= tells
+	CHROMIUM="$(CHROMIUM)" .venv-browser/bin/python -m pytest tests/browser/clicks.py tests/browser/troubles.py
 
 check: .venv-check/installed  ## Check style, format and types
 	.venv-check/bin/ruff check
@@ -65,7 +71,7 @@ bench: .venv/installed $(BENCH_ENVIRONMENTS)  ## Time the zoo beside its peers; 
 	.venv/bin/python -m benchmarks.bench --peers $(PEERS) --work $(WORK) --rounds $(ROUNDS) $(addprefix --save ,$(SAVE))
 
 clean:  ## Remove environments and build outputs; trained and exported models stay
-	rm -rf .venv .venv-test .venv-check .venv-compat .venv-gpu .venv-bench-* build dist *.egg-info
+	rm -rf .venv .venv-test .venv-check .venv-compat .venv-gpu .venv-browser .venv-bench-* build dist *.egg-info
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
@@ -77,6 +83,14 @@ clean:  ## Remove environments and build outputs; trained and exported models st
 .venv-test/installed: pyproject.toml
 	$(call make_environment,.venv-test)
 	.venv-test/bin/python -m pip install --quiet --editable '.[test]'
+	@touch $@
+
+.venv-browser/installed: pyproject.toml
+	@test -x "$(CHROMIUM)" || { echo "make: there is no Chromium here, so the studio was not clicked through." \
+		"Install one (on Debian: apt-get install chromium)," \
+		"or name it with: make test-browser CHROMIUM=/path/to/chrome" >&2; exit 1; }
+	$(call make_environment,.venv-browser)
+	.venv-browser/bin/python -m pip install --quiet --editable '.[browser]'
 	@touch $@
 
 .venv-check/installed: pyproject.toml

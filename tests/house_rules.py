@@ -23,13 +23,17 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "text_operations": (),
     "verify": ("text_operations",),
     "export": ("verify",),
-    "training": ("data", "metrics"),
+    "training": ("data", "metrics", "tokenizers.specials"),
     "plots": (),
+    "alignments": (),
     "masking": (),
     "diagnostics": ("layers", "models", "masking"),
-    "serving": ("text_operations",),
+    "describe": ("verify",),
+    "serving": ("text_operations", "verify.layout"),
+    "studio": ("serving",),
     "recipes": EVERYTHING,
     "runs": EVERYTHING,
+    "results": EVERYTHING,
     "tables": EVERYTHING,
     "demo": EVERYTHING,
     "cli": EVERYTHING,
@@ -43,7 +47,7 @@ ALLOWED_FOR_TYPES = {"export": ("predictor",)}
 
 TENSORFLOW_TEXT = ("zoo.tokenizers.tensorflow_text",)
 TENSORFLOW_IN_A_FUNCTION = ("zoo.layers.cache", "zoo.layers.scan")
-PRINTING = ("zoo.cli", "zoo.demo", "zoo.serving.__main__", "zoo.verify.__main__")
+PRINTING = ("zoo.serving.__main__", "zoo.verify.__main__")
 LINES_OF_A_FILE = 400
 LINES_OF_A_FUNCTION = 40
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}

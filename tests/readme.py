@@ -88,6 +88,17 @@ def run(code: str, namespace: dict[str, Any]) -> Ran:
     return ran
 
 
+def run_all(markdown: str) -> tuple[Ran, dict[str, Any]]:
+    """Run the Python of a whole document, block after block in one namespace, which is given back too."""
+    ran, namespace = Ran([], []), {"__name__": "document"}
+    for block in blocks(markdown):
+        if block.info == "python":
+            shown, printed = run(block.code, namespace)
+            ran.shown.extend(shown)
+            ran.printed.extend(printed)
+    return ran, namespace
+
+
 class _Watched(ast.NodeTransformer):
     """Hands the value of every statement that is an expression to `__show__`."""
 

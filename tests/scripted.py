@@ -116,20 +116,24 @@ def total_of(table, ids):
     return total
 
 
-def every_sequence(logits, max_length, penalty=0.0, kind="wu"):
-    """All that may be answered, best first: with END, or cut at `max_length` letters."""
+def every_sequence(logits, max_length, penalty=0.0, kind="wu", bonus=lambda ids: 0.0):
+    """All that may be answered, best first: with END, or cut at `max_length` letters.
+
+    The ranked score is that over the norm, and a bonus of the ids.
+    """
     table, letters, found = log_probabilities(logits), range(FIRST, logits.shape[1]), []
     for count in range(max_length + 1):
         for letters_of_it in itertools.product(letters, repeat=count):
             ids = letters_of_it if count == max_length else (*letters_of_it, END)
             score = total_of(table, ids)
             if score > -math.inf:
-                found.append(Hypothesis(ids, score, score / norm(len(ids), penalty, kind)))
+                ranked = score / norm(len(ids), penalty, kind) + bonus(ids)
+                found.append(Hypothesis(ids, score, ranked))
     return sorted(found, key=lambda hypothesis: -hypothesis.ranked)
 
 
-def list_beam(logits, width, max_length, penalty=0.0, kind="wu"):
-    """Beam search with Python lists, without any rule to stop early.
+def list_beam(logits, width, max_length, penalty=0.0, kind="wu", bonus=lambda ids: 0.0, early=False):
+    """Beam search with Python lists, without any rule to stop, or as soon as `width` have finished.
 
     Returns:
         The hypotheses, best first, and the smallest gap between a candidate that was taken and one that was
@@ -138,7 +142,7 @@ def list_beam(logits, width, max_length, penalty=0.0, kind="wu"):
     table = log_probabilities(logits)
     tokens = (END, *range(FIRST, table.shape[1]))
     live, finished, gap = [()], [], math.inf
-    for _ in range(max_length):
+    for step in range(max_length):
         candidates = []
         for ids in live:
             candidates += [(total_of(table, (*ids, token)), (*ids, token)) for token in tokens]
@@ -147,8 +151,13 @@ def list_beam(logits, width, max_length, penalty=0.0, kind="wu"):
             gap = min(gap, better[0] - worse[0])
         finished += [ids for _, ids in candidates[:width] if ids[-1] == END]
         live = [ids for _, ids in candidates[:width] if ids[-1] != END]
+        if early and len(finished) >= width and step < max_length - 1:
+            live = []
+            break
     scores = [(total_of(table, ids), ids) for ids in finished + live]
-    ranked = [Hypothesis(ids, score, score / norm(len(ids), penalty, kind)) for score, ids in scores]
+    ranked = [
+        Hypothesis(ids, score, score / norm(len(ids), penalty, kind) + bonus(ids)) for score, ids in scores
+    ]
     ranked.sort(key=lambda hypothesis: -hypothesis.ranked)
     for better, worse in itertools.pairwise(ranked[: width + 1]):
         gap = min(gap, better.ranked - worse.ranked)

@@ -104,7 +104,7 @@ BROKEN = [
         "@register_keras_serializable()\nclass A:\n    def get_config(self): ...",
         "A",
     ),
-    (silence, "zoo.x", "def f():\n    print('hello')", "line 2: only zoo.cli"),
+    (silence, "zoo.x", "def f():\n    print('hello')", "line 2: only zoo.serving.__main__"),
 ]
 
 
@@ -142,7 +142,7 @@ KEPT = [
         "@keras.saving.register_keras_serializable('zoo')\nclass A:\n  def get_config(s): ...",
     ),
     (registered_classes, "zoo.x", "class A:\n    def f(self): ..."),
-    (silence, "zoo.cli", "print()"),
+    (silence, "zoo.verify.__main__", "print()"),
     (silence, "zoo.x", "console.print()\npprint()"),
 ]
 

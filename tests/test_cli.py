@@ -14,7 +14,26 @@ from zoo.runs import Evaluation
 from zoo.serving.client import Hypothesis
 from zoo.tables import Answered, answers_table, evaluation_table
 
-VERBS = ("list", "train", "evaluate", "export", "verify", "serve", "ask", "plot", "demo")
+VERBS = (
+    "list",
+    "train",
+    "evaluate",
+    "record",
+    "align",
+    "results",
+    "export",
+    "verify",
+    "describe",
+    "versions",
+    "rollback",
+    "label",
+    "prune",
+    "serve",
+    "studio",
+    "ask",
+    "plot",
+    "demo",
+)
 
 
 def shown(table) -> str:
@@ -52,7 +71,7 @@ def test_list_shows_the_recipes():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("train", "nope"), "There is no recipe 'nope'. There are: dates, "),
+        (("train", "nope"), "There is no recipe 'nope'. There are: cmudict, dates, "),
         (("train", "--data", "/nowhere/my.tsv"), "There is no file /nowhere/my.tsv. Give the path"),
         (("train", "--data", "a", "--data", "b", "--data", "c"), "got 3 files"),
         (("evaluate", "dates", "--runs", "/nowhere"), "Train it first: zoo train dates"),

@@ -1,3 +1,4 @@
+import hashlib
 import json
 import os
 import signal
@@ -16,7 +17,10 @@ from tensorflow_serving.apis import prediction_log_pb2
 import zoo.export
 from zoo.export import Card, VerificationError, write
 from zoo.predictor import Signature
+from zoo.serving.batching_parameters import read_parameters
 from zoo.verify import Check, Report
+from zoo.verify.layout import WITHDRAWN
+from zoo.verify.warmup import BATCHES
 
 SIGNATURES = {"serving_default", "greedy", "beam", "score", "align"}
 
@@ -78,6 +82,7 @@ def test_servers_that_run_as_other_users_can_read_all_of_it(tmp_path, verified):
         entry.relative_to(path.parent).as_posix(): stat.S_IMODE(entry.stat().st_mode)
         for entry in (path.parent, path, *path.rglob("*"))
     }
+    assert stat.S_IMODE((tmp_path / "models").stat().st_mode) == 0o755
     folders = {".", "1", "1/variables", "1/assets", "1/assets.extra"} & modes.keys()
     assert {"1/saved_model.pb", "1/variables/variables.index", "1/assets.extra/zoo.json"} <= modes.keys()
     assert modes == {name: 0o755 if name in folders else 0o644 for name in modes}
@@ -126,6 +131,10 @@ def test_the_manifest_describes_the_export(published):
         if path.is_file() and path.name != "zoo.json"
     }
     assert manifest["files"] == files
+    assert manifest["sha256"] == {
+        name: hashlib.sha256((published / name).read_bytes()).hexdigest() for name in files
+    }
+    assert {form["question"] for form in manifest["signatures"].values()} == {"text"}
     assert (published / "assets.extra" / "vocabulary.txt").read_text(encoding="utf-8") == "ä\nb\n"
 
 
@@ -152,7 +161,7 @@ def test_targets_are_the_models_own_answers_and_nothing(published):
         assert {"text": "hello", "target": ""} in asked
 
 
-def test_warm_up_requests_are_short_and_long_one_and_many(published):
+def test_warm_up_requests_are_short_in_every_size_and_long_in_the_extreme_ones(published):
     path = published / "assets.extra" / "tf_serving_warmup_requests"
     found = {}
     for record in tf.data.TFRecordDataset(str(path)).as_numpy_iterator():
@@ -164,8 +173,12 @@ def test_warm_up_requests_are_short_and_long_one_and_many(published):
     longest = max(QUESTIONS, key=len)
     assert set(found) == SIGNATURES
     for asked in found.values():
-        assert {size for size, _ in asked} == {1, 4}
-        assert {(1, longest), (4, longest)} <= asked
+        assert asked == {*((size, "hello") for size in BATCHES), (1, longest), (32, longest)}
+
+
+def test_warm_up_requests_have_the_sizes_that_the_deployment_fills_batches_up_to():
+    file = Path(__file__).parents[1] / "serving" / "batching.config"
+    assert read_parameters(str(file)).allowed_batch_sizes == BATCHES
 
 
 def test_a_breach_is_not_published_and_is_named(tmp_path):
@@ -215,6 +228,27 @@ def test_numbers_must_be_finite(tmp_path, verified):
         write_small(tmp_path, predictor)
 
 
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (
+            lambda text: tf.transpose(tf.strings.bytes_split(text).to_tensor("")),
+            "y must begin with the batch",
+        ),
+        (lambda text: tf.strings.bytes_split(text), "y of odd must be a tensor, got Ragged"),
+        (lambda text: tf.zeros(tf.shape(text), tf.complex64), "no complex numbers"),
+    ],
+)
+def test_outputs_that_cannot_be_served_are_refused(tmp_path, verified, function, reason):
+    predictor = Small()
+    predictor.signatures = lambda: {
+        **Small.signatures(predictor),
+        "odd": Signature(lambda text: {"y": function(text)}, TEXT),
+    }
+    with pytest.raises(ValueError, match=reason):
+        write_small(tmp_path, predictor)
+
+
 def test_scalar_outputs_are_refused(tmp_path, verified):
     predictor = Small()
     predictor.signatures = lambda: {
@@ -224,15 +258,31 @@ def test_scalar_outputs_are_refused(tmp_path, verified):
         write_small(tmp_path, predictor)
 
 
-def test_inputs_other_than_text_and_target_are_refused(tmp_path, verified):
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [
+        (["image"], "same name in all signatures, got .*'odd': 'image'"),
+        (["text", "image"], r"one question.* those of odd are \['image', 'text'\]"),
+        (["target"], r"one question.* those of odd are \['target'\]"),
+    ],
+)
+def test_all_signatures_take_one_question_of_one_name(tmp_path, verified, names, reason):
     predictor = Small()
-    spec = {"image": tf.TensorSpec([None], tf.string)}
     predictor.signatures = lambda: {
         **Small.signatures(predictor),
-        "odd": Signature(lambda image: {"y": image}, spec),
+        "odd": Signature(
+            lambda **inputs: {"y": inputs[names[0]]},
+            {name: tf.TensorSpec([None], tf.string) for name in names},
+        ),
     }
-    with pytest.raises(ValueError, match=r"those of odd are \['image'\]"):
+    with pytest.raises(ValueError, match=reason):
         write_small(tmp_path, predictor)
+
+
+def test_names_that_are_no_version_for_servers_do_not_count(tmp_path, verified):
+    for name in ("9" * 19, f"{WITHDRAWN}{'9' * 19}", "1.5", "٣"):
+        (tmp_path / "shout" / name).mkdir(parents=True)
+    assert write_small(tmp_path).name == "1"
 
 
 def test_versions_are_numbered_upwards(tmp_path, verified):
@@ -249,8 +299,9 @@ def test_a_version_is_never_replaced(tmp_path, verified):
     with pytest.raises(FileExistsError, match=r"3 exists already, .* Give another version"):
         write_small(tmp_path, version=3)
     assert (path / "saved_model.pb").stat().st_mtime_ns == created
-    with pytest.raises(ValueError, match="positive number, got 0"):
-        write_small(tmp_path, version=0)
+    for number in (0, -1, 10**18):
+        with pytest.raises(ValueError, match=rf"positive number of at most 18 digits, got {number}"):
+            write_small(tmp_path, version=number)
 
 
 def taken_meanwhile(monkeypatch, number):
@@ -269,6 +320,11 @@ def test_a_number_that_was_taken_meanwhile_is_passed_over(tmp_path, monkeypatch)
     taken_meanwhile(monkeypatch, 1)
     assert write_small(tmp_path).name == "2"
     assert (tmp_path / "shout" / "1" / "saved_model.pb").read_text() == "another writer's"
+
+
+def test_the_number_of_a_withdrawn_version_is_not_given_again(tmp_path, verified):
+    write_small(tmp_path).rename(tmp_path / "shout" / f"{WITHDRAWN}1")
+    assert write_small(tmp_path).name == "2"
 
 
 def test_a_given_version_that_was_taken_meanwhile_is_refused(tmp_path, monkeypatch):

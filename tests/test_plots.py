@@ -2,6 +2,7 @@ import subprocess
 import sys
 import warnings
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -267,6 +268,24 @@ class TestLearningCurve:
     def test_what_cannot_be_drawn(self, history):
         with pytest.raises(ValueError, match="one value per epoch for every name, got"):
             plots.learning_curve(history)
+
+
+class TestScoresByLength:
+    BUCKETS = ((1, 5, 40), (6, 10, 1300), (11, 30, 20))
+    SCORES: ClassVar = {"attention": [40.0, 39.0, 37.0], "none": [39.0, 30.0, 12.0]}
+
+    def test_a_line_a_system_over_lengths_with_their_numbers_of_pairs(self):
+        (axes,) = drawn(plots.scores_by_length(self.SCORES, self.BUCKETS, metric="bleu_moses")).axes
+        assert axes.get_title(loc="left") == "bleu moses"
+        assert {line.get_label(): list(line.get_ydata()) for line in axes.lines} == self.SCORES
+        assert texts(axes.get_xticklabels()) == ["1–5\n40", "6–10\n1,300", "11–30\n20"]
+        assert len({line.get_color() for line in axes.lines}) == 2
+        assert axes.get_ylim()[0] == 0
+
+    @pytest.mark.parametrize("scores", [{}, {"a": [1.0]}, {"a": [1.0, 2.0, 3.0], "b": []}])
+    def test_what_cannot_be_drawn(self, scores):
+        with pytest.raises(ValueError, match="one score for each of the buckets"):
+            plots.scores_by_length(scores, self.BUCKETS, metric="bleu")
 
 
 def test_no_window_is_kept_open_and_no_screen_needed():

@@ -1,83 +1,23 @@
 import itertools
 
-import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from predictor_cases import BLANK, LENGTH, TEXTS, WIDTH, asking, assert_equal_rows, make_predictor
 
 from zoo.decoders import Beam, Greedy, Sample
-from zoo.models import RecurrentSeq2Seq
 from zoo.predictor import Predictor
-from zoo.tokenizers import END, Characters
-
-LENGTH, SOURCE_LENGTH, WIDTH = 6, 12, 3
-TEXTS = [
-    "abc",
-    "",
-    "   ",
-    "a" * 2000,
-    "😀 👩\u200d👩\u200d👧",
-    b"ab\xc2",
-    "\u3000\t\r\n\v\x85\u2028",
-    "b\r\na",
-    "c\0c",
-    "\ufeff",
-    "bbbbbbbb",
-    b"\xff",
-    "cab cab",
-]
-BLANK = [1, 2, 6]
+from zoo.tokenizers import END
 
 
 @pytest.fixture(scope="module")
 def predictor():
-    """A model without training, its weights so large that answers differ and some reach the bound."""
-    source, target = Characters("abc \r\n"), Characters("xyz ")
-    keras.utils.set_random_seed(5)
-    model = RecurrentSeq2Seq(
-        source.vocab_size,
-        target.vocab_size,
-        embedding_dim=6,
-        encoder_units=6,
-        decoder_units=8,
-    )
-    model.set_weights([weight * 3 for weight in model.get_weights()])
-    model.decoder.readout.logits.bias.assign(
-        [0, 0, 0, 0, 1.5, 0, 0, 0]
-    )  # more spaces, so that answers begin with one
-    return Predictor(
-        model, source, target, beam=Beam(WIDTH, 0.6), max_source_length=SOURCE_LENGTH, max_length=LENGTH
-    )
+    return make_predictor()
 
 
 @pytest.fixture(scope="module")
-def ask(predictor):
-    """Signatures as an export has them: traced once, for a batch of any size."""
-    traced = {
-        name: tf.function(signature.function).get_concrete_function(**signature.inputs)
-        for name, signature in predictor.signatures().items()
-    }
-
-    def ask(name, *texts, **own):
-        signature = predictor.signatures()[name]
-        knobs = {key: [value] * len(texts[0]) for key, value in signature.neutral.items()} | own
-        inputs = dict(zip(signature.inputs, texts, strict=False)) | knobs
-        answers = traced[name](
-            **{key: tf.constant(value, signature.inputs[key].dtype) for key, value in inputs.items()}
-        )
-        return {key: value.numpy() for key, value in answers.items()}
-
-    return ask
-
-
-def assert_equal_rows(answers, row, other_row, other=None):
-    """Texts and lengths equal, scores to 1e-5."""
-    for key, value in answers.items():
-        expected = (other or answers)[key][other_row]
-        if value.dtype == np.float32:
-            np.testing.assert_allclose(value[row], expected, atol=1e-5, rtol=1e-6)
-        else:
-            np.testing.assert_array_equal(value[row], expected)
+def ask():
+    return asking()
 
 
 @pytest.fixture(scope="module")
@@ -155,85 +95,6 @@ def test_inputs_of_signatures_are_named_batches(predictor):
             assert spec.shape.as_list() == [None]
             assert spec.name == key
         assert set(signature.neutral) == set(signature.inputs) - {"text", "target"}
-
-
-def test_neutral_knobs_ask_for_the_beam_of_the_export(ask, answers):
-    found = ask("generate", TEXTS)
-    for key, value in answers["beam"].items():
-        if value.dtype == np.float32:
-            np.testing.assert_allclose(found[key][:, :WIDTH], value, atol=1e-5)
-        else:
-            np.testing.assert_array_equal(found[key][:, :WIDTH], value)
-    assert not found["text"][:, WIDTH:].any()
-    np.testing.assert_array_equal(found["score"][:, WIDTH:], np.full((len(TEXTS), 8 - WIDTH), -1e9))
-
-
-REQUESTS = [
-    {},
-    {"width": 1},
-    {"width": 8, "length_penalty": 1.0},
-    {"width": 99, "length_penalty": -2.0, "max_length": 3},
-    {"min_length": 4},
-    {"min_length": 99, "max_length": 2},
-    {"prefix": "xy"},
-    {"prefix": "zzzzzzzzzzzz", "width": 2},
-    {"prefix": "x😀", "max_length": 99},
-    {"width": -5, "min_length": -1, "max_length": -7},
-    {"length_penalty": float("nan")},
-    {"length_penalty": float("inf")},
-    {"length_penalty": -1e30},
-]
-
-
-def test_requests_of_one_batch_ask_for_different_searches(ask, predictor):
-    """Each answers as it would alone, and as a search of its own would."""
-    neutral = predictor.signatures()["generate"].neutral
-    knobs = {key: [request.get(key, value) for request in REQUESTS] for key, value in neutral.items()}
-    together = ask("generate", ["abc"] * len(REQUESTS), **knobs)
-    for row, request in enumerate(REQUESTS):
-        alone = ask("generate", ["abc"], **{key: [value] for key, value in request.items()})
-        assert_equal_rows(alone, 0, row, together)
-    assert np.isfinite(together["ranked_score"]).all()
-    one = predictor.answer(["abc"], Greedy())
-    assert together["text"][1, 0] == one.text.numpy()[0, 0]
-    own = predictor.answer(["abc"], Beam(8, 1.0))
-    np.testing.assert_array_equal(together["text"][2], own.text.numpy()[0])
-    assert together["length"][3].max() == 3
-    assert (together["length"][4, :WIDTH] >= 4).all()
-    assert together["length"][5, :WIDTH].tolist() == [2, 2, 2]
-    assert all(text.startswith(b"xy") for text in together["text"][6, :WIDTH])
-    assert together["text"][7].tolist() == [b"z" * LENGTH, *[b""] * 7]
-    assert together["text"][8, 0].startswith("x\ufffd".encode())
-    for row in (9, 10):
-        assert_equal_rows(together, row, 0)
-
-
-def test_a_sample_is_what_its_seed_says(ask):
-    texts = ["abc", "cab", "abc", "", "abc"]
-    seeds = [3, 3, 4, 3, 3]
-    found = ask("sample", texts, seed=seeds)
-    for row, (text, seed) in enumerate(zip(texts, seeds, strict=True)):
-        assert_equal_rows(ask("sample", [text], seed=[seed]), 0, row, found)
-    assert_equal_rows(found, 4, 0)
-    assert found["text"][3] == b""
-    drawn = ask("sample", ["abc"] * 20, seed=list(range(20)))
-    assert len(set(drawn["text"])) > 5
-    scored = ask("score", ["abc"] * 20, drawn["text"])
-    plain = [row for row, text in enumerate(drawn["text"]) if b"\xef\xbf\xbd" not in text]
-    np.testing.assert_allclose(drawn["score"][plain], scored["score"][plain], atol=1e-5)
-
-
-def test_knobs_of_sampling_without_sense_harm_nobody(ask, answers):
-    wild = {
-        "seed": [-(2**31), 2**31 - 1, 0, 0],
-        "temperature": [float("nan"), float("inf"), 0.0, 1.0],
-        "top_k": [-3, 2**31 - 1, 0, 1],
-        "top_p": [float("nan"), 7.0, 1.0, -1.0],
-    }
-    found = ask("sample", ["abc"] * 4, **wild)
-    assert np.isfinite(found["score"]).all()
-    for row in (2, 3):  # cold, and the likeliest alone
-        assert found["text"][row] == answers["greedy"]["text"][0]
 
 
 def test_no_align_for_a_model_without_attention(predictor):

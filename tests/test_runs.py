@@ -143,5 +143,5 @@ def test_an_export_carries_the_card_and_the_search_of_the_recipe(run, tmp_path):
 
 def test_recipes_are_found_by_name():
     assert recipes.find("dates").name == "dates"
-    with pytest.raises(ValueError, match=r"There is no recipe .nope.\. There are: dates"):
+    with pytest.raises(ValueError, match=r"There is no recipe .nope.\. There are: cmudict, dates"):
         recipes.find("nope")

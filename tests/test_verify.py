@@ -7,23 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
-from fake_predictor import CARD, QUESTIONS, TEXT, FakePredictor
+from broken_exports import asked, edit_golden, edit_warm_up, failing, replace_file, with_odd, write_unverified
+from fake_predictor import FakePredictor
 from tensorflow.core.protobuf import saved_model_pb2
-from tensorflow_serving.apis import prediction_log_pb2
 
-import zoo.export
-from zoo.predictor import Signature
 from zoo.verify import Check, Report, verify, verify_in_fresh_process
 from zoo.verify.graph import known_operations
-from zoo.verify.layout import GOLDEN, MANIFEST, WARMUP, from_plain, to_plain
-
-
-def write_unverified(predictor, folder):
-    """An export as `write` composes it, whatever is wrong with it."""
-    with pytest.MonkeyPatch.context() as patch:
-        fine = Report("", "", (Check("nothing", True, ""),))
-        patch.setattr(zoo.export, "verify_in_fresh_process", lambda path: fine)
-        return zoo.export.write(predictor, folder, card=CARD, questions=QUESTIONS)
+from zoo.verify.layout import MANIFEST, WARMUP, from_plain, to_plain
 
 
 @pytest.fixture(scope="module")
@@ -38,56 +28,23 @@ def copy(good, tmp_path):
     return Path(shutil.copytree(good, tmp_path / "elsewhere" / "7"))
 
 
-def failing(path):
-    """The failing checks: name to detail."""
-    return {check.name: check.detail for check in verify(path).failures}
-
-
-def replace_file(path, name, content):
-    """Put other bytes into a file and their number into the manifest, so that only the content is wrong."""
-    (path / name).write_bytes(content)
-    manifest = json.loads((path / MANIFEST).read_text())
-    manifest["files"][name] = len(content)
-    (path / MANIFEST).write_text(json.dumps(manifest))
-
-
-def edit_golden(path, change):
-    examples = json.loads((path / GOLDEN).read_text())
-    replace_file(path, GOLDEN, json.dumps(change(examples)).encode())
-
-
-def edit_warm_up(path, change):
-    """Read the warm-up records, change the list of them, and write it back."""
-    logs = [
-        prediction_log_pb2.PredictionLog.FromString(record)
-        for record in tf.data.TFRecordDataset(str(path / WARMUP)).as_numpy_iterator()
-    ]
-    with tf.io.TFRecordWriter(str(path / WARMUP)) as records:
-        for log in change(logs):
-            records.write(log.SerializeToString())
-    replace_file(path, WARMUP, (path / WARMUP).read_bytes())
-
-
-def asked(examples, signature, text):
-    (example, *_) = (
-        entry for entry in examples if entry["signature"] == signature and entry["inputs"]["text"] == text
-    )
-    return example
-
-
 def test_a_good_export_passes_every_check_and_can_be_moved(copy):
     report = verify(copy)
     assert report.ok, str(report)
     names = [check.name for check in report.checks]
     assert names == [
         "files",
+        "contents",
+        "movable",
         "reading",
         "signatures",
         "tensors",
         "operations",
         "no XLA",
         "weights",
+        "paths",
         "loading",
+        "golden questions",
         "asking",
         "golden answers",
         "batches",
@@ -112,7 +69,7 @@ def test_a_cut_file_is_seen(copy):
     (copy / "saved_model.pb").write_bytes(content[:-100])
     failures = failing(copy)
     assert list(failures) == ["files"]
-    assert f"{len(content) - 100} bytes instead of {len(content)}" in failures["files"]
+    assert f"{len(content) - 100} bytes where its manifest says {len(content)}" in failures["files"]
 
 
 def test_a_folder_that_is_no_export_is_named(tmp_path):
@@ -131,7 +88,7 @@ def test_damaged_weights_do_not_load(copy):
     shard = copy / "variables" / "variables.data-00000-of-00001"
     shard.write_bytes(bytes(255 - byte for byte in shard.read_bytes()))
     failures = failing(copy)
-    assert list(failures) == ["loading"]
+    assert list(failures) == ["contents", "loading"]
 
 
 def test_a_renamed_output_is_not_the_manifests(copy):
@@ -234,11 +191,7 @@ BROKEN = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_signature_fails_for_its_own_reason(name, tmp_path):
     function, check, reason = BROKEN[name]
-    good_one = Signature(lambda text: {"text": FakePredictor.shout(None, text)}, TEXT)
-    predictor = FakePredictor()
-    predictor.signatures = lambda: {"serving_default": good_one, "odd": Signature(function, TEXT)}
-    path = write_unverified(predictor, tmp_path)
-    failures = verify(path).failures
+    failures = verify(with_odd(function, tmp_path)).failures
     assert failures[0].name == check, str(failures)
     assert reason in failures[0].detail
 

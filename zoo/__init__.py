@@ -12,6 +12,7 @@ text again. Each part has its own package, which knows nothing of the others tha
     zoo.predictors              the same for models whose answer is a label or a number
     zoo.export, zoo.verify      one SavedModel with everything in it, and its checks
     zoo.serving                 a server, and clients for REST and gRPC
+    zoo.studio                  a page in the browser that asks served models, and draws
     zoo.diagnostics             what goes on inside: gradients through time, gates, scores, order
     zoo.plots                   pictures: where a model looked, how it learned, what goes on inside
     zoo.masking                 whether padding, the future or a neighbour leaks into answers, and where
@@ -41,6 +42,7 @@ __all__ = [
     "recipes",
     "runs",
     "serving",
+    "studio",
     "tasks",
     "tokenizers",
     "training",

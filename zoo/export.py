@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import tensorflow as tf
 
 from zoo.verify import Report, verify_in_fresh_process
+from zoo.verify.files import checksum
 from zoo.verify.graph import TEXT_OPERATIONS, known_operations, operations, read_meta_graph
-from zoo.verify.layout import EXTRA, GOLDEN, MANIFEST, WARMUP, Example, to_plain
+from zoo.verify.layout import EXTRA, GOLDEN, MANIFEST, WITHDRAWN, Example, to_plain, version_number
+from zoo.verify.warmup import write_requests
 
 if TYPE_CHECKING:
     from zoo.predictor import Predictor
@@ -28,13 +30,14 @@ __all__ = ["Card", "VerificationError", "write"]
 
 logger = logging.getLogger(__name__)
 
-ALWAYS_ASKED = ("", "   ", "👍🏽🎉", b"\xff\xfe")
-"""Empty, blank, emoji, and bytes that are no text."""
-
-WARM_UP_BATCHES = (1, 4)
+ALWAYS_ASKED = (b"", b"   ", "👍🏽🎉".encode(), b"\xff\xfe")
+"""Empty, blank, emoji, and bytes that are no text; nor any of them the bytes of a sound."""
 
 ABANDONED = 24 * 3600
 """Seconds after which the folder of an unfinished export is taken for that of a writer that was killed."""
+
+TARGET = "target"
+"""The input beside a question that is an answer to look at: here the model's own to it, and nothing."""
 
 FOLDER_MODE, FILE_MODE = 0o755, 0o644
 
@@ -82,6 +85,7 @@ class _Traced(NamedTuple):
     """A signature as a graph."""
 
     function: Any
+    question: str
     inputs: Mapping[str, tf.TensorSpec]
     neutral: Mapping[str, Any]
     settings: Sequence[Mapping[str, Any]]
@@ -118,8 +122,9 @@ def write(
         predictor: what to export.
         folder: where exports lie, as `folder/NAME/VERSION`.
         card: what to say of it; gives NAME.
-        questions: good examples; their answers become the golden ones and warm servers up. Empty and blank
-            texts, emoji and invalid UTF-8 are always asked as well.
+        questions: good examples: texts, or the bytes that its signatures take instead, such as those of WAV
+            files; their answers become the golden ones and warm servers up. Empty and blank texts, emoji and
+            invalid UTF-8 are always asked as well.
         version: a positive number; None stands for one more than the highest there.
 
     Returns:
@@ -127,7 +132,8 @@ def write(
 
     Raises:
         FileExistsError: the version exists already. A published version is never changed.
-        ValueError: the version is not positive, or the predictor's signatures cannot be asked with texts.
+        ValueError: the version is no number that servers take, or the predictor's signatures cannot be asked
+            with texts or bytes.
         VerificationError: the export breaks a promise.
     """
     home = Path(folder) / card.name
@@ -153,8 +159,8 @@ def write(
 
 
 def _refuse(home: Path, version: int | None) -> None:
-    if version is not None and version < 1:
-        raise ValueError(f"A version is a positive number, got {version}.")
+    if version is not None and (version < 1 or version_number(str(version)) is None):
+        raise ValueError(f"A version is a positive number of at most 18 digits, got {version}.")
     if version is not None and (home / str(version)).exists():
         raise FileExistsError(
             f"{home / str(version)} exists already, and a published version is never changed. "
@@ -163,9 +169,12 @@ def _refuse(home: Path, version: int | None) -> None:
 
 
 def _make_home(home: Path) -> None:
-    with suppress(FileExistsError):  # its modes are then its owner's choice
-        home.mkdir(parents=True)
-        home.chmod(FOLDER_MODE)
+    for folder in (*reversed(home.parents), home):
+        if folder.is_dir():  # its modes are then its owner's choice
+            continue
+        with suppress(FileExistsError):  # another writer made it just now
+            folder.mkdir()
+            folder.chmod(FOLDER_MODE)
 
 
 def _let_others_read(path: Path) -> None:
@@ -175,9 +184,8 @@ def _let_others_read(path: Path) -> None:
 
 
 def _next_version(home: Path) -> int:
-    return 1 + max(
-        (int(path.name) for path in home.iterdir() if re.fullmatch(r"[0-9]+", path.name)), default=0
-    )
+    taken = (version_number(path.name.removeprefix(WITHDRAWN)) for path in home.iterdir())
+    return 1 + max((number for number in taken if number is not None), default=0)
 
 
 def _remove_abandoned(home: Path) -> None:
@@ -214,7 +222,9 @@ def _compose(predictor: "Predictor", path: Path, card: Card, questions: Sequence
     _save(predictor, functions, path)
     (path / EXTRA).mkdir()
     _write_golden(path / GOLDEN, examples)
-    _write_warm_up(path / WARMUP, card.name, examples)
+    question = functions["serving_default"].question
+    own = [example for example in examples if example.inputs[question] not in ALWAYS_ASKED]
+    write_requests(path, card.name, own or examples, question)
     for name, text in predictor.assets().items():
         (path / EXTRA / name).write_text(text, encoding="utf-8")
     manifest = json.dumps(_manifest(functions, path, card), ensure_ascii=False, indent=1)
@@ -229,12 +239,29 @@ def _trace(predictor: "Predictor") -> dict[str, _Traced]:
         }
         function = tf.function(signature.function, autograph=False).get_concrete_function(**specs)
         for key, output in function.structured_outputs.items():
+            if not isinstance(output, tf.Tensor | tf.TensorSpec):
+                raise ValueError(f"Output {key} of {name} must be a tensor, got {type(output).__name__}.")
             if output.shape.rank == 0:
                 raise ValueError(f"Output {key} of {name} must begin with the batch, got a scalar.")
-        functions[name] = _Traced(function, specs, signature.neutral, signature.settings)
+        question = _question(name, specs.keys() - signature.neutral.keys())
+        functions[name] = _Traced(function, question, specs, signature.neutral, signature.settings)
     if "serving_default" not in functions:
         raise ValueError(f"One signature must be called serving_default, got {', '.join(functions)}.")
+    questions = {name: traced.question for name, traced in functions.items()}
+    if len(set(questions.values())) > 1:
+        raise ValueError(f"The question must have the same name in all signatures, got {questions}.")
     return functions
+
+
+def _question(signature: str, asked: Set[str]) -> str:
+    """The name of the input that is the question."""
+    questions = sorted(asked - {TARGET})
+    if len(questions) != 1:
+        raise ValueError(
+            "The inputs of a signature without a neutral value are one question, such as text, or one and "
+            f"{TARGET}; those of {signature} are {sorted(asked)}."
+        )
+    return questions[0]
 
 
 def _save(predictor: "Predictor", functions: Mapping[str, _Traced], path: Path) -> None:
@@ -257,23 +284,18 @@ def _examples(functions: Mapping[str, _Traced], questions: Sequence[str | bytes]
     """Every question asked of every signature, alone."""
     texts = [text.encode() if isinstance(text, str) else text for text in (*ALWAYS_ASKED, *questions)]
     for text in dict.fromkeys(texts):
-        (answer,) = _ask(functions["serving_default"], {"text": text}).values()
+        default = functions["serving_default"]
+        answer = next(iter(_ask(default, {default.question: text}).values()))
         for name, traced in functions.items():
-            for inputs in _fill_in(name, traced, text, answer):
+            for inputs in _fill_in(traced, text, answer):
                 yield Example(name, inputs, _ask(traced, inputs))
 
 
-def _fill_in(signature: str, traced: _Traced, text: bytes, answer: bytes) -> Iterator[dict[str, Any]]:
+def _fill_in(traced: _Traced, text: bytes, answer: Any) -> Iterator[dict[str, Any]]:
     """The inputs of a signature for one question: a target is the model's own answer, and nothing."""
-    texts = traced.inputs.keys() - traced.neutral.keys()
-    if texts not in ({"text"}, {"text", "target"}):
-        raise ValueError(
-            "The inputs of a signature without a neutral value are text, or text and target; those of "
-            f"{signature} are {sorted(texts)}."
-        )
-    for target in dict.fromkeys((answer, b"")) if "target" in texts else (None,):
+    for target in dict.fromkeys((answer, b"")) if TARGET in traced.inputs else (None,):
         for setting in traced.settings:
-            inputs = {"text": text, **({} if target is None else {"target": target})}
+            inputs = {traced.question: text, **({} if target is None else {TARGET: target})}
             knobs = {name: _scalar(value, traced.inputs[name]) for name, value in setting.items()}
             yield inputs | knobs
 
@@ -284,6 +306,11 @@ def _scalar(value: Any, spec: tf.TensorSpec) -> Any:
 
 def _ask(traced: _Traced, inputs: Mapping[str, Any]) -> dict[str, Any]:
     outputs = traced.function(**{name: tf.constant([value]) for name, value in inputs.items()})
+    for name, value in outputs.items():
+        if len(value) != 1:
+            raise ValueError(
+                f"Output {name} must begin with the batch: to one question it came in shape {value.shape}."
+            )
     return {name: value[0].numpy() for name, value in outputs.items()}
 
 
@@ -304,29 +331,10 @@ def _plain(example: Example) -> dict[str, Any]:
     return {"signature": example.signature, "inputs": inputs, "outputs": outputs}
 
 
-def _write_warm_up(path: Path, model: str, examples: Sequence[Example]) -> None:
-    """For each signature its shortest and its longest question, each in a small and in a larger batch."""
-    from tensorflow_serving.apis import prediction_log_pb2
-
-    with tf.io.TFRecordWriter(str(path)) as records:
-        for signature in dict.fromkeys(example.signature for example in examples):
-            asked = [example.inputs for example in examples if example.signature == signature]
-            asked = [inputs for inputs in asked if inputs["text"].strip()]
-            asked.sort(key=lambda inputs: len(inputs["text"]))
-            for inputs in (asked[0], asked[-1]):
-                for size in WARM_UP_BATCHES:
-                    log = prediction_log_pb2.PredictionLog()
-                    request = log.predict_log.request
-                    request.model_spec.name = model
-                    request.model_spec.signature_name = signature
-                    for name, value in inputs.items():
-                        request.inputs[name].CopyFrom(tf.make_tensor_proto([value] * size))
-                    records.write(log.SerializeToString())
-
-
 def _manifest(functions: Mapping[str, _Traced], path: Path, card: Card) -> dict[str, Any]:
     known = known_operations()
     used = {known.get(name) for name in operations(read_meta_graph(path))}
+    files = {file.relative_to(path).as_posix(): file for file in sorted(path.rglob("*")) if file.is_file()}
     return {
         "card": asdict(card),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -341,14 +349,12 @@ def _manifest(functions: Mapping[str, _Traced], path: Path, card: Card) -> dict[
                 "inputs": _forms(traced.inputs),
                 "outputs": _forms(traced.function.structured_outputs),
                 "neutral": dict(traced.neutral),
+                "question": traced.question,
             }
             for name, traced in functions.items()
         },
-        "files": {
-            file.relative_to(path).as_posix(): file.stat().st_size
-            for file in sorted(path.rglob("*"))
-            if file.is_file()
-        },
+        "files": {name: file.stat().st_size for name, file in files.items()},
+        "sha256": {name: checksum(file) for name, file in files.items()},
     }
 
 

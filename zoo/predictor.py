@@ -20,6 +20,8 @@ from zoo.decoders import (
     decode,
     grow,
     in_parts,
+    most_attended,
+    reading_of,
     score,
 )
 from zoo.knobs import (
@@ -31,7 +33,7 @@ from zoo.knobs import (
     bounds_of,
     sampling_of,
 )
-from zoo.tokenizers import PAD, Tokenizer
+from zoo.tokenizers import PAD, UNKNOWN, Tokenizer
 from zoo.tokenizers.sequences import Sources, read_prefixes, read_sources, read_targets, teacher_forced
 
 __all__ = ["Alignment", "Answers", "Predictor", "Signature", "TargetScores"]
@@ -105,9 +107,17 @@ class Predictor(tf.Module):
             least the width of the beam.
         parts: in how many parts an export searches a large batch at once, see `zoo.decoders.in_parts`; each
             keeps about one processor core busy, and adds to the size of the graph.
+        replace_unknown: whether an unknown word of an answer is written as the word of the text that the
+            model looked at most for it (Luong et al. 2015, "Addressing the rare word problem"; by attention
+            in Jean et al. 2015). It takes a model with attention, and tokenizers such as `Words`. Scores stay
+            those of the ids.
 
     The score of an answer is what `score` says of its text, provided that the target's tokenizer reads back
     what it wrote.
+
+    Raises:
+        ValueError: the beam has a coverage penalty, or unknown words are to be replaced, and the model does
+            not say where it looks, or a tokenizer does not say what its ids stand for.
     """
 
     def __init__(
@@ -121,16 +131,21 @@ class Predictor(tf.Module):
         max_length: int = 64,
         max_width: int = 8,
         parts: int = 2,
+        replace_unknown: bool = False,
     ) -> None:
         super().__init__()
         self.model: Any = model
-        self.source = source
-        self.target = target
+        self.source: Any = source
+        self.target: Any = target
         self.beam = beam or Beam()
         self.max_source_length = max_source_length
         self.max_length = max_length
         self.max_width = max(max_width, self.beam.width)
         self.parts = parts
+        self.replace_unknown = replace_unknown
+        reading_of(model, self.beam)  # refuses what a search would refuse
+        if replace_unknown:
+            _require_copies(model, source, target)
 
     def answer(
         self,
@@ -149,9 +164,8 @@ class Predictor(tf.Module):
         """
         sources = self._read(text)
         decoded = self._decode(sources, sources.blank, strategy or self.beam, transforms, max_lengths)
-        shape = tf.shape(decoded.lengths)
-        texts = self.target.decode(tf.reshape(decoded.token_ids, [-1, self.max_length]))
-        return Answers(tf.reshape(texts, shape), decoded.scores, decoded.ranked_scores, decoded.lengths)
+        texts = self._write(sources, decoded.token_ids)
+        return Answers(texts, decoded.scores, decoded.ranked_scores, decoded.lengths)
 
     def generate(
         self, text: Any, width: Any, length_penalty: Any, min_length: Any, max_length: Any, prefix: Any
@@ -201,7 +215,7 @@ class Predictor(tf.Module):
             transforms=[*transforms, OnlyEnd(sources.blank)],
         )
         for token_ids in steps:
-            yield self.target.decode(token_ids[:, 0]).numpy()[0].decode("utf-8")
+            yield self._write(sources, token_ids).numpy()[0, 0].decode("utf-8")
 
     def score(self, text: Any, target: Any) -> TargetScores:
         """Texts (B,) and targets (B,) to how likely the targets are, token by token."""
@@ -274,6 +288,36 @@ class Predictor(tf.Module):
     def _read(self, text: Any) -> Sources:
         return read_sources(self.source, text, self.max_source_length)
 
+    def _write(self, sources: Sources, token_ids: tf.Tensor) -> tf.Tensor:
+        """Answers (B, K, L) of the sources to texts (B, K)."""
+        rows = tf.reshape(token_ids, [-1, self.max_length])
+        texts = self.target.decode(rows)
+        if self.replace_unknown:
+            incomplete = tf.reduce_any(rows == UNKNOWN, axis=1)
+            texts = tf.cond(
+                tf.reduce_any(incomplete),
+                lambda: self._with_copies(sources, rows, texts, tf.where(incomplete), token_ids.shape[1]),
+                lambda: texts,
+            )
+        return tf.reshape(texts, tf.shape(token_ids)[:2])
+
+    def _with_copies(
+        self, sources: Sources, rows: tf.Tensor, texts: tf.Tensor, incomplete: tf.Tensor, width: int
+    ) -> tf.Tensor:
+        """Texts (B * K,) of ids (B * K, L), unknown words replaced in those of numbers (N, 1)."""
+        places = incomplete[:, 0]
+        ids, source = tf.gather(rows, places), places // width
+        longest = tf.reduce_max(tf.reduce_sum(tf.cast(ids != PAD, tf.int32), axis=1))
+        ids = ids[:, :longest]
+        words = self.source.surfaces(sources.texts).to_tensor(
+            "", shape=tf.stack([-1, tf.shape(sources.ids)[1]])
+        )
+        words = tf.gather(words, source)  # without the end mark, which is no word
+        read = tf.gather(sources.ids, source)
+        looked_at = most_attended(self.model, read, ids, words != "")
+        copies = tf.gather(words, looked_at, batch_dims=1)
+        return tf.tensor_scatter_nd_update(texts, incomplete, self.target.decode_copying(ids, copies))
+
     def _decode(
         self,
         sources: Sources,
@@ -308,6 +352,21 @@ def _only(answers: Answers) -> dict[str, tf.Tensor]:
         "score": answers.score[:, 0],
         "length": answers.length[:, 0],
     }
+
+
+def _require_copies(model: Any, source: Any, target: Any) -> None:
+    """Refuse what cannot replace unknown words."""
+    if not hasattr(model, "alignment"):  # not `isinstance`, which does not ask properties
+        raise ValueError(
+            "Unknown words are replaced by those that the model looked at, and "
+            f"{type(model).__name__} has no attention. Leave replace_unknown out, or take one that has."
+        )
+    for tokenizer, member in ((source, "surfaces"), (target, "decode_copying")):
+        if not hasattr(tokenizer, member):
+            raise ValueError(
+                f"Unknown words are replaced among words, by tokenizers with `{member}` such as Words, and "
+                f"{type(tokenizer).__name__} has none. Leave replace_unknown out, or take Words."
+            )
 
 
 def _require_pairs(text: Any, target: Any) -> None:

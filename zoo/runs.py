@@ -6,9 +6,9 @@ import platform
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from tempfile import mkdtemp
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import keras
@@ -20,16 +20,32 @@ from zoo.data.batches import Batches, batches
 from zoo.data.pairs import Pairs
 from zoo.decoders import Greedy, Strategy
 from zoo.predictor import Predictor
-from zoo.recipes.recipe import Recipe
+from zoo.recipes import RECIPES, OwnFiles, Recipe, find, own_again
 from zoo.tasks.task import Task
 from zoo.tokenizers import Tokenizer, load_tokenizer
+from zoo.training.checkpoint import read
 from zoo.training.fit import fit
+from zoo.training.machine import machine
 from zoo.training.progress import ProgressLine
 from zoo.training.resuming import Checkpoints
 from zoo.training.settings import TrainingSettings
 from zoo.training.stopping import Decoded, EarlyStopping
 
-__all__ = ["Evaluation", "Run", "align", "evaluate", "export", "forget", "load", "train"]
+__all__ = [
+    "Evaluation",
+    "Run",
+    "align",
+    "circumstances",
+    "evaluate",
+    "export",
+    "forget",
+    "interrupted",
+    "load",
+    "recipe_of",
+    "train",
+]
+
+RECORD = "run.json"
 
 BATCH = 256
 """Texts that are decoded at once when a run is evaluated."""
@@ -41,7 +57,7 @@ class Run(NamedTuple):
     recipe: Recipe
     predictor: Predictor
     record: Mapping[str, Any]
-    """How it was trained: settings, seconds, versions, what Keras recorded of each epoch."""
+    """How it was trained: settings, seconds, versions, machine, what Keras recorded of each epoch."""
 
 
 class Evaluation(NamedTuple):
@@ -50,6 +66,8 @@ class Evaluation(NamedTuple):
     figures: Mapping[str, Mapping[str, Mapping[str, float]]]
     sizes: Mapping[str, int]
     """Number of pairs of each split."""
+    answers: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({})
+    """What was judged: `answers[split][system]`, one for each source of the split."""
 
     def flat(self) -> dict[str, float]:
         """The figures by a name such as `held_out_dates.beam.exact_match`."""
@@ -92,7 +110,7 @@ def train(
     predictor = _predictor(recipe, model, task.source, task.target)
     facts = {
         "recipe": recipe.name,
-        "settings": asdict(settings),
+        "settings": settings.facts(),
         "pairs": len(task.splits["train"].sources),
         "tests": _fingerprint(task),
     }
@@ -109,12 +127,48 @@ def train(
         "seconds": round(seconds, 1),
         "parameters": model.count_params(),
         "history": history,
-        "versions": _versions(),
+        **circumstances(),
+        **_own_files(recipe),
     }
     if model.distribute_strategy.extended.should_checkpoint:  # among workers, the first
         _save(predictor, record, folder)
         forget(folder)
     return Run(recipe, predictor, record)
+
+
+def _own_files(recipe: Recipe) -> dict[str, Any]:
+    """What a record says of pairs of one's own, so that they are found again."""
+    if recipe.files is None:
+        return {}
+    files, level = recipe.files
+    return {"own": {"files": [str(file.resolve()) for file in files], "level": str(level)}}
+
+
+def recipe_of(name: str, folder: Path, files: Sequence[Path] = ()) -> Recipe:
+    """The recipe of a run, by its name: a public one, or that of pairs of one's own as the run recorded it.
+
+    Args:
+        name: of the recipe.
+        folder: of the run.
+        files: where the pairs of one's own are now; if none, where they were.
+
+    Raises:
+        FileNotFoundError: there is neither a run with such pairs nor a recipe of that name.
+        ValueError: files are given, but the run was not trained on pairs of one's own.
+    """
+    record = _record(folder) if (folder / RECORD).is_file() else {}
+    if "own" in record:
+        own = record["own"]
+        again = OwnFiles(tuple(files) or tuple(map(Path, own["files"])), own["level"])
+        return own_again(name, again, epochs=record["settings"]["epochs"])
+    if not record and (files or name not in RECIPES):
+        raise FileNotFoundError(
+            f"There is no run in {folder}. Train one first: zoo train {name} --data FILE for your own pairs; "
+            "zoo list shows what else there is."
+        )
+    if files:
+        raise ValueError(f"{folder} holds the run of a recipe with data of its own: leave --data out.")
+    return find(name)
 
 
 def forget(folder: Path) -> None:
@@ -123,19 +177,27 @@ def forget(folder: Path) -> None:
         shutil.rmtree(_unfinished(folder))
 
 
+def interrupted(folder: Path) -> Mapping[str, Any] | None:
+    """What is known of the training of a run's folder that has not ended, as far as its checkpoint goes.
+
+    That is `recipe`, `settings`, `pairs`, `seconds` and `history`, as in a run's record; None: there is no
+    such one.
+    """
+    kept = read(_unfinished(folder) / "checkpoint.npz")
+    return None if kept is None else {**kept.facts["what"], **kept.facts}
+
+
 def load(recipe: Recipe, folder: Path) -> Run:
     """Load what `train` saved.
 
     Raises:
         FileNotFoundError: nothing was trained into that folder.
     """
-    if not (folder / "run.json").is_file():
-        raise FileNotFoundError(
-            f"No trained {recipe.name} in {folder}. Train it first: zoo train {recipe.name}"
-        )
+    if not (folder / RECORD).is_file():
+        raise FileNotFoundError(f"No trained {recipe.name} in {folder}. Train it first: {recipe.command}")
     model = keras.saving.load_model(folder / "model.keras", compile=False)
     source, target = load_tokenizer(folder / "source"), load_tokenizer(folder / "target")
-    record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    record = _record(folder)
     return Run(recipe, _predictor(recipe, model, source, target), record)
 
 
@@ -145,20 +207,24 @@ def evaluate(run: Run, task: Task) -> Evaluation:
     Raises:
         ValueError: the task's tests are not those that were kept from this run's training.
     """
-    if run.record["tests"] != _fingerprint(task):
+    if run.record.get("tests") != _fingerprint(task):
         raise ValueError(
             f"The test splits of {task.name} are not those that were kept from this training: the data or a "
-            f"package that makes them has changed. Train again: zoo train {run.recipe.name}"
+            f"package that makes them has changed. Train again: {run.recipe.command}"
         )
     tests = _tests(task)
     searches: dict[str, Strategy] = {"greedy": Greedy(), "beam": run.recipe.beam}
     systems = {name: _answering(run.predictor, strategy) for name, strategy in searches.items()}
     systems.update(task.baselines)
-    figures = {
-        split: {system: _judge(task, answer, pairs) for system, answer in systems.items()}
+    answers = {
+        split: {system: answer(pairs.sources) for system, answer in systems.items()}
         for split, pairs in tests.items()
     }
-    return Evaluation(figures, {name: len(pairs.sources) for name, pairs in tests.items()})
+    figures = {
+        split: {system: _judge(task, found, tests[split]) for system, found in by_system.items()}
+        for split, by_system in answers.items()
+    }
+    return Evaluation(figures, {name: len(pairs.sources) for name, pairs in tests.items()}, answers)
 
 
 def export(run: Run, task: Task, folder: Path, *, figures: Mapping[str, float]) -> Path:
@@ -200,6 +266,10 @@ def align(run: Run, texts: Sequence[str]) -> list[tuple[list[str], list[str], np
     return list(zip(source, target, found.alignment.numpy(), strict=True))
 
 
+def _record(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / RECORD).read_text(encoding="utf-8"))
+
+
 def _tests(task: Task) -> dict[str, Pairs]:
     return {name: pairs for name, pairs in task.splits.items() if name not in ("train", "validation")}
 
@@ -222,12 +292,14 @@ def _batches(recipe: Recipe, task: Task, split: str, seed: int | None = None) ->
     )
 
 
-def _versions() -> dict[str, str]:
-    return {
+def circumstances() -> dict[str, Any]:
+    """What trains here: `versions` of packages, and the kind of `machine`."""
+    versions = {
         "tensorflow": tf.__version__,
         "keras": keras.__version__,
         "python": platform.python_version(),
     }
+    return {"versions": versions, "machine": machine()}
 
 
 def _watching(settings: TrainingSettings, task: Task, predictor: Predictor) -> list[keras.callbacks.Callback]:
@@ -280,7 +352,7 @@ def _unfinished(folder: Path) -> Path:
 
 
 def _refuse_other_content(folder: Path) -> None:
-    if folder.exists() and not (folder / "run.json").is_file() and any(folder.iterdir()):
+    if folder.exists() and not (folder / RECORD).is_file() and any(folder.iterdir()):
         raise FileExistsError(
             f"{folder} holds something else than a trained model, and is not replaced. Choose another folder."
         )
@@ -292,7 +364,7 @@ def _save(predictor: Predictor, record: Mapping[str, Any], folder: Path) -> None
     predictor.model.save(beside / "model.keras")
     predictor.source.save(beside / "source")
     predictor.target.save(beside / "target")
-    (beside / "run.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
+    (beside / RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
     beside.chmod(0o755)
     if folder.exists():
         old = Path(mkdtemp(prefix=f".{folder.name}-old-", dir=folder.parent))
@@ -317,6 +389,5 @@ def _answering(predictor: Predictor, strategy: Strategy):
     return answer
 
 
-def _judge(task: Task, answer, pairs: Pairs) -> dict[str, float]:
-    predictions = answer(pairs.sources)
+def _judge(task: Task, predictions: Sequence[str], pairs: Pairs) -> dict[str, float]:
     return {name: metric(predictions, pairs.targets) for name, metric in task.metrics.items()}

@@ -12,8 +12,9 @@ from zoo.verify import Report
 if TYPE_CHECKING:  # so that asking a server does not wait for TensorFlow
     from zoo.recipes import Recipe
     from zoo.runs import Evaluation
+    from zoo.serving.versions import Version
 
-__all__ = ["Answered", "answers_table", "evaluation_table", "recipes_table", "report_table"]
+__all__ = ["Answered", "answers_table", "evaluation_table", "recipes_table", "report_table", "versions_table"]
 
 
 class Answered(NamedTuple):
@@ -55,6 +56,31 @@ def report_table(report: Report) -> Table:
         outcome = Text("ok", "green") if check.ok else Text("failed", "red")
         table.add_row(Text(check.name), outcome, Text(check.detail))
     return table
+
+
+def versions_table(versions: "Sequence[Version]") -> Table:
+    """A row for each version of a model, the one that unnamed requests are answered by marked."""
+    table = Table("version", "labels", "created", "MiB", "state")
+    served = next((v.number for v in versions if not v.withdrawn and v.problem is None), None)
+    for version in versions:
+        table.add_row(
+            str(version.number),
+            ", ".join(version.labels),
+            version.created or "",
+            f"{version.size / 2**20:.1f}",
+            _state(version, served),
+        )
+    return table
+
+
+def _state(version: "Version", served: int | None) -> Text:
+    if version.problem:
+        return Text(version.problem, "red")
+    if version.withdrawn:
+        return Text("withdrawn", "dim")
+    return (
+        Text("answers requests that name no version", "green") if version.number == served else Text("whole")
+    )
 
 
 def answers_table(answered: Sequence[Answered]) -> Table:

@@ -1,36 +1,21 @@
 """TensorFlow Serving itself, in the image that deploys, answers as the export says it should.
 
-`make test-docker` runs this file; `make test` does not, since it needs a Docker engine, the base image and a
-model in saved_models/dates.
+`make test-docker` runs the files of this folder; `make test` does not, since it needs a Docker engine, the
+base image and a model in saved_models/dates.
 """
 
 import json
-import shutil
-import socket
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
+import yaml
 
 from zoo.serving.client import GrpcClient, RestClient, ServingError
 
 ROOT = Path(__file__).parents[2]
-IMAGE = "seq2seq-zoo:test"
-START_SECONDS = 120
 MODEL = "dates"
-
-
-def docker(*arguments):
-    return subprocess.run(["docker", *arguments], cwd=ROOT, capture_output=True, text=True)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def engine():
-    if shutil.which("docker") is None or docker("info").returncode != 0:
-        pytest.exit(
-            "No Docker engine answers `docker info`: start one, then run `make test-docker` again.", 1
-        )
+COMPOSE = yaml.safe_load((ROOT / "serving" / "compose.yaml").read_text(encoding="utf-8"))
+FLAGS = {"the image alone": [], "as in compose.yaml": COMPOSE["services"]["models"]["command"]}
 
 
 @pytest.fixture(scope="module")
@@ -48,44 +33,17 @@ def golden(export):
     return [example for example in examples if isinstance(example["inputs"]["text"], str)]
 
 
-@pytest.fixture(scope="module")
-def ports(export):
-    """Where the container listens, REST and gRPC."""
-    built = docker("build", "--tag", IMAGE, ".")
-    assert built.returncode == 0, built.stderr
-    rest, grpc = free_port(), free_port()
-    publish = ("--publish", f"127.0.0.1:{rest}:8501", "--publish", f"127.0.0.1:{grpc}:8500")
-    started = docker("run", "--detach", "--rm", *publish, IMAGE)
-    assert started.returncode == 0, started.stderr
-    container = started.stdout.strip()
-    try:
-        wait_until_available(container, rest)
-        yield rest, grpc
-    finally:
-        docker("stop", container)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def wait_until_available(container, port):
-    deadline = time.monotonic() + START_SECONDS
-    with RestClient(f"http://127.0.0.1:{port}", model=MODEL) as client:
-        while not client.is_available():
-            log = docker("logs", container)
-            assert time.monotonic() < deadline, f"It does not answer. Its log:\n{log.stdout}{log.stderr}"
-            time.sleep(0.2)
+@pytest.fixture(scope="module", params=FLAGS.values(), ids=FLAGS.keys())
+def container(request, export, serving):
+    with serving(flags=request.param, models=(MODEL,)) as found:
+        yield found
 
 
 @pytest.fixture(scope="module", params=["rest", "grpc"])
-def client(request, ports):
-    rest, grpc = ports
+def client(request, container):
     clients = {
-        "rest": lambda: RestClient(f"http://127.0.0.1:{rest}", model=MODEL),
-        "grpc": lambda: GrpcClient(f"127.0.0.1:{grpc}", model=MODEL),
+        "rest": lambda: RestClient(container.rest_url, model=MODEL),
+        "grpc": lambda: GrpcClient(container.grpc_target, model=MODEL),
     }
     with clients[request.param]() as client:
         yield client
@@ -136,9 +94,9 @@ def test_alignments_are_golden(client, golden):
             assert row == pytest.approx(expected_row[:columns], abs=1e-5)
 
 
-def test_an_unknown_model_is_not_found(ports):
+def test_an_unknown_model_is_not_found(container):
     with (
-        RestClient(f"http://127.0.0.1:{ports[0]}", model="nothing") as client,
+        RestClient(container.rest_url, model="nothing") as client,
         pytest.raises(ServingError, match="NOT_FOUND"),
     ):
         client.answer(["x"])

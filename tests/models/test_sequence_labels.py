@@ -16,7 +16,7 @@ from zoo.models import (
     TransformerEncoder,
     WindowedEncoder,
 )
-from zoo.models.recurrent import BahdanauDecoder
+from zoo.models.attentive import BahdanauDecoder
 
 SOURCE = np.array([[4, 5, 6, 2], [6, 2, 0, 0], [2, 0, 0, 0]])
 START = 1

@@ -1,13 +1,17 @@
 import http.server
 import json
 import math
+import os
 import subprocess
 import sys
 import textwrap
 import threading
 from pathlib import Path
 
+import google.protobuf
+import grpc
 import pytest
+import typing_extensions
 
 from zoo.serving.client import (
     Alignment,
@@ -61,6 +65,48 @@ def test_bytes_that_are_not_utf8_arrive_and_come_back_replaced(connect):
     assert connect().answer([b"a\xff"]) == ["A\ufffd"]
 
 
+def test_bytes_that_an_operating_system_handed_over_arrive_as_they_were(connect):
+    """Python keeps what is not UTF-8 in arguments and names of files as lone surrogates."""
+    client = connect("texts")
+    out = client.predict({"text": ["a\udcff", "\udcc3\udca9", "a\nb\u0000"]}, signature="raw")
+    assert out["raw_bytes"] == [b"a\xff", "é".encode(), b"a\nb\x00"]
+    assert out["plain"] == ["a\ufffd", "é", "a\nb\u0000"]
+
+
+def test_other_lone_surrogates_are_refused(connect):
+    with pytest.raises(ServingError, match="half of a surrogate pair") as caught:
+        connect().answer(["fine", "a\ud83d"])
+    assert caught.value.code == "INVALID_ARGUMENT"
+
+
+@pytest.mark.parametrize("names", [{"model": "m\udcff"}, {"model": "m", "label": "\ud83d"}])
+def test_names_are_unicode(connect, names):
+    with pytest.raises(ValueError, match="Expected names in Unicode"):
+        connect(**names)
+    with pytest.raises(ServingError) as caught:
+        connect().predict({"odd\udcff": ["a"]})
+    assert caught.value.code == "INVALID_ARGUMENT"
+
+
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
+def test_the_command_line_shows_what_is_not_utf8_as_the_model_reads_it(server, protocol, errors):
+    port = {"rest": server.rest_port, "grpc": server.grpc_port}[protocol]
+    command = [sys.executable, "-m", "zoo", "ask", b"a\xff", "--model", "toy", "--over", protocol]
+    environment = os.environ | {"PYTHONIOENCODING": f"utf-8:{errors}", "COLUMNS": "100"}
+    done = subprocess.run(
+        [*command, "--port", str(port)],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    shown = done.stdout.decode("utf-8")
+    assert "a\ufffd" in shown
+    assert "A\ufffd" in shown
+    assert done.returncode == 0
+
+
 def test_outputs_named_bytes_come_back_as_they_are(connect):
     out = connect("texts").predict({"text": [b"a\xff", "é"]}, signature="raw")
     assert out == {"raw_bytes": [b"a\xff", "é".encode()], "plain": ["a\ufffd", "é"]}
@@ -101,6 +147,19 @@ def test_numbers_take_the_signatures_dtype(connect):
 def test_a_version_can_be_asked_for(connect):
     assert connect("half", version=1).predict({"x": [1]}) == {"y": [2.5]}
     assert connect("half", version=1).status() == [VersionStatus(1, "AVAILABLE", "")]
+
+
+def test_a_label_can_be_asked_for(connect):
+    client = connect("half", label="stable")
+    assert client.predict({"x": [1]}) == {"y": [2.5]}
+    with pytest.raises(ServingError, match="Unrecognized servable version label: nope") as caught:
+        connect("half", label="nope").predict({"x": [1]})
+    assert caught.value.code == "INVALID_ARGUMENT"
+
+
+def test_a_version_and_a_label_cannot_be_asked_for_at_once(connect):
+    with pytest.raises(ValueError, match="a version or for a label, got version 1 and label 'stable'"):
+        connect("half", version=1, label="stable")
 
 
 def test_status(connect):
@@ -260,6 +319,27 @@ def test_rest_needs_the_standard_library_alone(server):
     assert done.returncode == 0, done.stderr
 
 
+def test_grpc_needs_neither_tensorflow_nor_its_messages(server, tmp_path):
+    for module in (grpc, google.protobuf, typing_extensions):
+        place = Path(module.__file__)
+        found = place.parent if place.name == "__init__.py" else place
+        found = found.parent if module is google.protobuf else found
+        (tmp_path / found.name).symlink_to(found)
+    done = run_isolated(
+        f"""
+        sys.path.append({str(tmp_path)!r})
+        from zoo.serving.client import GrpcClient
+        with GrpcClient({server.grpc_target!r}, model="toy") as client:
+            client.wait_until_available(10)
+            assert client.answer(["ab"]) == ["AB"]
+            assert client.beam(["ab"])[0][0].text == "AB"
+            assert "serving_default" in client.metadata()
+        assert not [name for name in sys.modules if name.startswith("tensorflow") or name == "numpy"]
+        """
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_grpc_says_what_to_install():
     done = run_isolated(
         """
@@ -268,7 +348,7 @@ def test_grpc_says_what_to_install():
         """
     )
     assert done.returncode == 1
-    assert "pip install tensorflow-serving-api" in done.stderr
+    assert "pip install grpcio protobuf" in done.stderr
     assert "or use RestClient" in done.stderr
 
 
@@ -305,3 +385,13 @@ def test_what_is_no_tensorflow_serving_is_a_serving_error(body, status):
                     call()
                 assert error.value.code != "OK"
         server.shutdown()
+
+
+@pytest.mark.parametrize("size", [200_000, 20_000_000])
+def test_rest_says_that_a_body_was_too_large(server, size):
+    """The server answers before it has read all of it, and hangs up."""
+    with RestClient(server.rest_url, model="toy") as client:
+        with pytest.raises(ServingError) as caught:
+            client.answer(["x" * size])
+        assert caught.value.code == "RESOURCE_EXHAUSTED"
+        assert client.answer(["ab"]) == ["AB"]

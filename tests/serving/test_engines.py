@@ -15,7 +15,8 @@ from tiny_models import half_plus_two
 
 from zoo.serving import engines
 from zoo.serving.client import RestClient
-from zoo.serving.engines import ENGINES, IMAGE, choose, model_config, serve
+from zoo.serving.configs import model_config
+from zoo.serving.engines import ENGINES, IMAGE, choose, serve
 
 
 @pytest.fixture
@@ -152,9 +153,10 @@ def test_serve_runs_tensorflow_model_server(path, models):
         record = json.loads((path / "tensorflow_model_server.json").read_text())
         grpc_port = running.grpc_target.rpartition(":")[2]
         rest_port = running.rest_url.rpartition(":")[2]
-        *ports, config = record["arguments"]
+        *ports, config, labels = record["arguments"]
         assert ports == [f"--port={grpc_port}", f"--rest_api_port={rest_port}"]
         assert config.startswith("--model_config_file=/")
+        assert labels == engines.LABELS_BEFORE_LOADING
         assert set(parsed(record["config"])) == {"half", "other"}
         assert running.engine == "tensorflow_model_server"
         assert RestClient(running.rest_url, model="half").is_available()
@@ -177,6 +179,7 @@ def test_serve_runs_docker(path, models):
             *("-v", f"{models / 'half'}:/models/half:ro", "-v", f"{scratch}:/config:ro"),
             *("--entrypoint", "tensorflow_model_server", IMAGE),
             *("--port=8500", "--rest_api_port=8501", "--model_config_file=/config/models.config"),
+            engines.LABELS_BEFORE_LOADING,
         ]
         assert parsed(record["config"])["half"].base_path == "/models/half"
     assert IMAGE == "tensorflow/serving:2.20.0"

@@ -37,8 +37,7 @@ from zoo.predictors import (
     TokenRegressingPredictor,
 )
 from zoo.serving.client import ServingError
-from zoo.serving.configs import read_file
-from zoo.serving.engines import model_config
+from zoo.serving.configs import model_config, read_file
 from zoo.serving.folders import find_models
 from zoo.serving.server import Server
 from zoo.tokenizers import END, START, Characters

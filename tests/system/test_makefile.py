@@ -16,6 +16,7 @@ TARGETS = {
     "test-compat",
     "test-docker",
     "test-gpu",
+    "test-browser",
     "check",
     "format",
     "bench",
@@ -84,6 +85,14 @@ def test_what_a_gpu_needs_is_fetched_only_where_there_is_one(project, script):
     assert done.returncode != 0
     assert ("no GPU on this machine, so nothing was checked" in done.stderr) == (script == "exit 9")
     assert ("false must be Python 3.11 to 3.13" in done.stderr) == (script != "exit 9")
+    assert set(project.iterdir()) == before
+
+
+def test_without_a_browser_nothing_is_fetched_to_click_with(project):
+    before = set(project.iterdir())
+    done = make(project, "test-browser", "PYTHON=false", "CHROMIUM=/nowhere/chromium")
+    assert done.returncode != 0
+    assert "there is no Chromium here, so the studio was not clicked through" in done.stderr
     assert set(project.iterdir()) == before
 
 

@@ -75,6 +75,8 @@ def test_all_of_the_package_is_in_it(names):
     assert len(sources) > 40
     assert {path.relative_to(ROOT).as_posix() for path in sources} <= names
     assert {"zoo/py.typed", "zoo/tf_serving_ops.txt"} <= names
+    page = list((ROOT / "zoo" / "studio" / "page").iterdir())
+    assert {path.relative_to(ROOT).as_posix() for path in page} <= names
 
 
 def test_nothing_but_the_package_is_in_it(names):

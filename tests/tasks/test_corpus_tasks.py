@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from zoo.data.corpora import cmudict as dictionary
 from zoo.data.corpora import multi30k as captions
 from zoo.data.corpora import sigmorphon2020_g2p as pronunciations
 from zoo.data.corpora import tatoeba as sentences
 from zoo.data.pairs import Pairs
-from zoo.tasks.g2p import g2p
+from zoo.tasks.g2p import cmudict, g2p
 from zoo.tasks.multi30k import EXAMPLES, multi30k
 from zoo.tasks.own import own
 from zoo.tasks.tatoeba import tatoeba_en_zh
@@ -57,6 +58,22 @@ def test_g2p(monkeypatch):
     answers = ["j a", "j a", "h a"] * 3
     assert task.metrics["word_error_rate"](answers, words.targets) == pytest.approx(1 / 3)
     assert task.metrics["phoneme_error_rate"](answers, words.targets) == pytest.approx(1 / 6)
+
+
+def test_cmudict(monkeypatch):
+    listed = {"a": ("AH", "EY"), "cat": ("K AE T",), "read": ("R EH D", "R IY D")}
+    parts = dictionary.PronouncingDictionary(listed, listed, listed)
+    monkeypatch.setattr(dictionary, "load", lambda seed: parts)
+    task = cmudict()
+    assert task.splits["train"] == Pairs(
+        ["a", "a", "cat", "read", "read"], ["AH", "EY", "K AE T", "R EH D", "R IY D"]
+    )
+    assert task.splits["validation"] == Pairs(["a", "cat", "read"], ["AH", "K AE T", "R EH D"])
+    assert task.splits["test"].sources == ["a", "cat", "read"]
+    assert task.target.vocab_size == 4 + len({"AH", "EY", "K", "AE", "T", "R", "EH", "IY", "D"})
+    answers = ["EY", "K AE T", "R IY T"]
+    figures = {name: metric(answers, task.splits["test"].targets) for name, metric in task.metrics.items()}
+    assert figures == pytest.approx({"word_error_rate": 1 / 3, "phoneme_error_rate": 1 / 7})
 
 
 def test_tatoeba_en_zh(monkeypatch):

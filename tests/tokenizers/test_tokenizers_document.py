@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from readme import Ran, blocks, comment_faults, path_faults, run, table
+from readme import blocks, comment_faults, path_faults, run_all, table
 
 import zoo.tokenizers
 from zoo.tokenizers import UNKNOWN, Normalization
@@ -17,12 +17,7 @@ DOCUMENT = (ROOT / "docs" / "tokenizers.md").read_text(encoding="utf-8")
 @pytest.fixture(scope="module")
 def walk():
     """All its Python was run, in one namespace."""
-    ran, namespace = Ran([], []), {"__name__": "document"}
-    for block in blocks(DOCUMENT):
-        shown, printed = run(block.code, namespace)
-        ran.shown.extend(shown)
-        ran.printed.extend(printed)
-    return ran, namespace
+    return run_all(DOCUMENT)
 
 
 def test_what_it_shows_is_what_comes_out(walk):

@@ -16,9 +16,10 @@ HERE = Path(__file__).parent
 QUIET = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
-def test_two_devices_train_as_one():
+@pytest.mark.parametrize("rate", [(), ("1.0",)], ids=["teacher forcing", "its own tokens"])
+def test_two_devices_train_as_one(rate):
     """Batches of seven rows, which do not share out evenly, and of unequal numbers of tokens."""
-    command = [sys.executable, str(HERE / "mirrored_training.py")]
+    command = [sys.executable, str(HERE / "mirrored_training.py"), *rate]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=QUIET)
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout.splitlines()[-1])

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import keras
 import pytest
+import tensorflow as tf
 from rich.console import Console
 from tiny_training import train
 
@@ -49,10 +50,30 @@ def test_a_new_training_begins_a_new_curve(tmp_path):
 
 def test_tensorboard_is_asked_for_where_it_is_missing(tmp_path, monkeypatch):
     monkeypatch.setattr(logs, "find_spec", lambda name: None)
-    with pytest.raises(ImportError, match="pip install tensorboard"):
+    with pytest.raises(ImportError, match=r"pip install 'seq2seq-zoo\[tensorboard\]'"):
         tensorboard(tmp_path)
-    monkeypatch.setattr(logs, "find_spec", lambda name: name)
-    assert isinstance(tensorboard(tmp_path), keras.callbacks.TensorBoard)
+
+
+def events(folder, tag):
+    """(step, value) of a figure, in the order in which they were written."""
+    found = []
+    for file in sorted(folder.glob("events*"), key=lambda file: file.stat().st_mtime_ns):
+        for event in tf.compat.v1.train.summary_iterator(str(file)):
+            values = [value for value in event.summary.value if value.tag == tag]
+            found += [(event.step, float(tf.make_ndarray(value.tensor))) for value in values]
+    return found
+
+
+def test_tensorboard_gets_each_epoch_once_of_an_interrupted_training(tmp_path):
+    """`fit` is called once for each epoch, and the training is gone on with in the second."""
+    folder = tmp_path / "events"
+    with pytest.raises(KeyboardInterrupt):
+        train(folder=tmp_path / "kept", callbacks=[tensorboard(folder), Interrupt()])
+    _, fitted = train(folder=tmp_path / "kept", callbacks=[tensorboard(folder)])
+    for part, name in (("train", "loss"), ("validation", "val_loss")):
+        steps, values = zip(*events(folder / part, "epoch_loss"), strict=True)
+        assert steps == (0, 1, 2)
+        assert values == pytest.approx(tuple(fitted.history[name]))
 
 
 def test_a_file_gets_a_line_an_epoch_with_the_speed(monkeypatch):

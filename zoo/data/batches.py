@@ -8,12 +8,12 @@ import numpy as np
 import tensorflow as tf
 
 from zoo.data.buckets import Bucket, Plan, fill_buckets, plan_epoch
-from zoo.data.encoding import Counts, Encoded, Sequences, encode
+from zoo.data.encoding import Bounds, Counts, Rows, encode
 from zoo.data.pairs import Pairs
 from zoo.tokenizers import PAD, Tokenizer
 from zoo.tokenizers.sequences import teacher_forced
 
-__all__ = ["AHEAD", "Batches", "batches", "untuned"]
+__all__ = ["AHEAD", "Batches", "batches", "make_batches", "untuned"]
 
 log = logging.getLogger(__name__)
 
@@ -23,20 +23,20 @@ AHEAD = 2
 
 @dataclass(frozen=True)
 class Batches:
-    """The batches of every epoch; `batches` makes them.
+    """The batches of every epoch; `batches` makes them, and `zoo.data.records.read_shards` from files.
 
     Each is what `model.fit` takes, `({"source": (B, S), "target_ids": (B, T)}, labels (B, T), weights
     (B, T))`; ids int32, weights float32, 1 at tokens and 0 at PAD. The decoder reads START and the target,
     and is to say the target and END.
 
     Attributes:
-        encoded: the pairs as ids.
+        rows: the pairs as ids.
         buckets: the pairs that may meet in a batch.
         seed: of the order; None keeps it.
         index, count: this is part `index` of `count`; see `shard`.
     """
 
-    encoded: Encoded
+    rows: Rows
     buckets: tuple[Bucket, ...]
     seed: int | None
     index: int = 0
@@ -50,7 +50,7 @@ class Batches:
     @property
     def counts(self) -> Counts:
         """What became of the pairs: kept, cut, left out."""
-        return self.encoded.counts
+        return self.rows.counts
 
     @property
     def element_spec(self) -> Any:
@@ -109,20 +109,26 @@ class Batches:
         return replace(self, index=index, count=count)
 
     def _dataset(self, plan: Plan) -> tf.data.Dataset:
+        widths = [
+            np.maximum.reduceat(lengths[plan.pairs], plan.splits[:-1])
+            for lengths in (self.rows.source_lengths, self.rows.target_lengths)
+        ]
         with tf.device("CPU:0"):
-            order = tf.constant(plan.pairs)
-            sources, targets = _ragged(self.encoded.source), _ragged(self.encoded.target)
-            spans = tf.data.Dataset.from_tensor_slices((plan.splits[:-1], plan.splits[1:]))
+            order, read = tf.constant(plan.pairs), self.rows.reader()
+            steps = tf.data.Dataset.from_tensor_slices((plan.splits[:-1], plan.splits[1:], *widths))
 
-        def batch(start: tf.Tensor, end: tf.Tensor):
-            # Padded first, then parted: all parts of a batch have its lengths, those without a row too.
-            pairs, part = order[start:end], slice(self.index, None, self.count)
-            source = tf.gather(sources, pairs).to_tensor(PAD)[part]
-            labels = tf.gather(targets, pairs).to_tensor(PAD)[part]
+        def batch(start: tf.Tensor, end: tf.Tensor, source_width: tf.Tensor, target_width: tf.Tensor):
+            # All parts of a batch have the lengths of the whole, those without a row too.
+            sources, targets = read(order[start:end][self.index :: self.count])
+            source, labels = _padded(sources, source_width), _padded(targets, target_width)
             weights = tf.cast(labels != PAD, tf.float32)
             return {"source": source, "target_ids": teacher_forced(labels)}, labels, weights
 
-        return untuned(spans.map(batch, num_parallel_calls=AHEAD).prefetch(AHEAD))
+        return untuned(steps.map(batch, num_parallel_calls=AHEAD).prefetch(AHEAD))
+
+
+def _padded(ids: tf.RaggedTensor, width: tf.Tensor) -> tf.Tensor:
+    return tf.ensure_shape(ids.to_tensor(PAD, shape=tf.stack([-1, width])), (None, None))
 
 
 def untuned(dataset: tf.data.Dataset) -> tf.data.Dataset:
@@ -134,10 +140,6 @@ def untuned(dataset: tf.data.Dataset) -> tf.data.Dataset:
     options = tf.data.Options()
     options.autotune.enabled = False
     return dataset.with_options(options)
-
-
-def _ragged(sequences: Sequences) -> tf.RaggedTensor:
-    return tf.RaggedTensor.from_row_splits(sequences.ids, sequences.splits, validate=False)
 
 
 def batches(
@@ -173,18 +175,19 @@ def batches(
         ValueError: there are no pairs, or none is left, or not as many sources as targets; not exactly one of
             the bounds of a batch is given, or a bound is less than 1, or an option is not known.
     """
-    encoded = encode(
-        pairs,
-        source,
-        target,
-        max_source_length=max_source_length,
-        max_length=max_length,
-        too_long=too_long,
-        max_ratio=max_ratio,
-    )
-    if encoded.counts.kept < encoded.counts.pairs or encoded.counts.cut:
-        log.warning("Of the data: %s", encoded.counts)
+    bounds = Bounds(max_source_length, max_length, too_long, max_ratio)
+    encoded = encode(pairs, source, target, bounds)
+    bounds.require_some(encoded.counts)
+    return make_batches(encoded, batch_size=batch_size, batch_tokens=batch_tokens, seed=seed)
+
+
+def make_batches(
+    rows: Rows, *, batch_size: int | None, batch_tokens: int | None, seed: int | None
+) -> Batches:
+    """Put rows of like length together, wherever they are kept; see `batches`."""
+    if rows.counts.kept < rows.counts.pairs or rows.counts.cut:
+        log.warning("Of the data: %s", rows.counts)
     buckets = fill_buckets(
-        encoded.source.lengths, encoded.target.lengths, batch_size=batch_size, batch_tokens=batch_tokens
+        rows.source_lengths, rows.target_lengths, batch_size=batch_size, batch_tokens=batch_tokens
     )
-    return Batches(encoded, buckets, seed)
+    return Batches(rows, buckets, seed)

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import NamedTuple
 
-__all__ = ["CACHE", "FOLDER", "File", "cache_folder", "read"]
+__all__ = ["CACHE", "FOLDER", "File", "cache_folder", "checked", "read", "stored"]
 
 FOLDER = "ZOO_DATA"
 """Environment variable that names a folder with the files, `CORPUS/FILE` below it."""
@@ -48,19 +48,19 @@ def read(corpus: str, file: File) -> bytes:
         ValueError: it does not hold what it should.
     """
     if os.environ.get(FOLDER):
-        path = _stored(Path(os.environ[FOLDER]) / corpus / file.name)
+        path = stored(Path(os.environ[FOLDER]) / corpus / file.name)
         if path is None:
             raise FileNotFoundError(
                 f"{FOLDER} is {os.environ[FOLDER]}, but there is neither {corpus}/{file.name} nor that with "
                 f".gz in it. Put there what {file.address} gives, or unset {FOLDER} to have it downloaded."
             )
-        return _checked(path.read_bytes(), file, f"{path}")
+        return _checked(path, file)
     place = cache_folder() / corpus / file.name
-    path = _stored(place)
+    path = stored(place)
     if path is not None:
-        return _checked(path.read_bytes(), file, f"{path}")
+        return _checked(path, file)
     content = _download(corpus, file)
-    unpacked = _checked(content, file, file.address)
+    unpacked = checked(content, file.sha256, file.address, f"get it anew from {file.address}")
     _write(place.with_name(place.name + ".gz" if _is_gzip(content) else place.name), content)
     return unpacked
 
@@ -70,7 +70,8 @@ def cache_folder() -> Path:
     return Path(os.environ.get(CACHE) or Path.home() / ".cache") / "seq2seq-zoo"
 
 
-def _stored(path: Path) -> Path | None:
+def stored(path: Path) -> Path | None:
+    """Where a file is, as it is or by gzip; None: nowhere."""
     candidates = (path, path.with_name(f"{path.name}.gz"))
     return next((candidate for candidate in candidates if candidate.is_file()), None)
 
@@ -79,17 +80,32 @@ def _is_gzip(content: bytes) -> bool:
     return content.startswith(b"\x1f\x8b")
 
 
-def _checked(content: bytes, file: File, origin: str) -> bytes:
+def _checked(path: Path, file: File) -> bytes:
+    return checked(path.read_bytes(), file.sha256, f"{path}", f"get it anew from {file.address}")
+
+
+def checked(content: bytes, sha256: str, origin: str, remedy: str) -> bytes:
+    """What a file holds, unpacked if it is packed by gzip.
+
+    Args:
+        content: of the file.
+        sha256: of what it holds when it is unpacked.
+        origin: where it is from, for the error.
+        remedy: what to do if it holds something else, for the error.
+
+    Raises:
+        ValueError: it does not hold what it should.
+    """
     try:
         unpacked = gzip.decompress(content) if _is_gzip(content) else content
         found = hashlib.sha256(unpacked).hexdigest()
     except (OSError, EOFError) as error:
         found = f"none, as it cannot be unpacked ({error})"
         unpacked = b""
-    if found != file.sha256:
+    if found != sha256:
         raise ValueError(
-            f"{origin} must hold what has the SHA-256 {file.sha256}, got {found}. It was cut short or has "
-            f"changed: delete it, if it is yours, and get it anew from {file.address}."
+            f"{origin} must hold what has the SHA-256 {sha256}, got {found}. It was cut short or has "
+            f"changed: delete it, if it is yours, and {remedy}."
         )
     return unpacked
 

@@ -1,13 +1,13 @@
 """Pairs of one's own: from a tab-separated file, or from two files in parallel."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from zoo.data.pairs import Pairs
 
-__all__ = ["Parts", "divide", "read_pairs"]
+__all__ = ["Parts", "divide", "parts_of", "read_pairs"]
 
 SHOWN = 60
 
@@ -62,19 +62,28 @@ def divide(pairs: Pairs, *, share: int = 20) -> Parts:
     Raises:
         ValueError: there are too few sources for three parts.
     """
-    order = sorted(dict.fromkeys(pairs.sources), key=lambda text: hashlib.sha256(text.encode()).digest())
+    part_of = parts_of(pairs.sources, share=share)
+    parts: list[list[tuple[str, str]]] = [[], [], []]
+    for source, target in zip(pairs.sources, pairs.targets, strict=True):
+        parts[part_of[source]].append((source, target))
+    train, validation, test = (Pairs(*map(list, zip(*part, strict=True))) for part in parts)
+    return Parts(train, validation, test)
+
+
+def parts_of(sources: Iterable[str], *, share: int = 20) -> dict[str, int]:
+    """The part of each source: 0 to learn from, 1 for validation, 2 for a test; see `divide`.
+
+    Raises:
+        ValueError: there are too few sources for three parts.
+    """
+    order = sorted(set(sources), key=lambda text: hashlib.sha256(text.encode()).digest())
     if len(order) < 3:
         raise ValueError(
             f"Training, validation and test need sources of their own, at least 3, got {len(order)}. Add "
             "lines with other sources."
         )
     kept = max(1, len(order) // share)
-    part_of = {text: min(2, place // kept) for place, text in enumerate(order)}
-    parts: list[list[tuple[str, str]]] = [[], [], []]
-    for source, target in zip(pairs.sources, pairs.targets, strict=True):
-        parts[part_of[source]].append((source, target))
-    validation, test, train = (Pairs(*map(list, zip(*part, strict=True))) for part in parts)
-    return Parts(train, validation, test)
+    return {text: (1, 2, 0)[min(2, place // kept)] for place, text in enumerate(order)}
 
 
 def _lines(path: Path) -> list[Line]:

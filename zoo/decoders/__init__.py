@@ -1,6 +1,7 @@
 """Decoding: one loop, several strategies, one form of answer."""
 
 from zoo.decoders.beam import Beam, length_norm
+from zoo.decoders.copying import most_attended
 from zoo.decoders.greedy import Greedy
 from zoo.decoders.logits import (
     AllowedTokens,
@@ -18,6 +19,7 @@ from zoo.decoders.loop import decode, grow
 from zoo.decoders.next_tokens import NextTokens
 from zoo.decoders.parts import in_parts
 from zoo.decoders.protocol import AligningModel, Decoded, LogitTransform, Seq2SeqModel, Strategy
+from zoo.decoders.reading import log_coverage, reading_of
 from zoo.decoders.sample import Sample
 from zoo.decoders.score import Scored, score
 
@@ -46,5 +48,8 @@ __all__ = [
     "grow",
     "in_parts",
     "length_norm",
+    "log_coverage",
+    "most_attended",
+    "reading_of",
     "score",
 ]

@@ -11,9 +11,10 @@ from zoo.decoders.next_tokens import NextTokens
 from zoo.decoders.protocol import Choice, Decoded
 from zoo.tokenizers.specials import END, PAD
 
-__all__ = ["LENGTH_NORMS", "Beam", "length_norm"]
+__all__ = ["LENGTH_NORMS", "STOPS", "Beam", "length_norm"]
 
 LENGTH_NORMS = ("wu", "power")
+STOPS = ("exact", "early")
 NEVER = -float("inf")
 
 
@@ -84,7 +85,17 @@ class Beam:
 
     The search of a source stops when no live hypothesis can still beat the worst of K finished ones, whatever
     follows: log probabilities are at most 0, so a live sum s can at best reach s over the norm of the
-    shortest or of the longest length that is left. This is exact for every sign of the penalty.
+    shortest or of the longest length that is left. This is exact for every sign of the penalty. With
+    `stop="early"` it stops as soon as K hypotheses have finished, and may miss a better one.
+
+    With a coverage penalty b, a hypothesis that leaves parts of the source out ranks lower, by Wu et al.
+    (2016), equation 14::
+
+        ranked = searched / norm + b * sum over source positions i of log(min(sum over steps j of p_ij, 1))
+
+    p_ij is the attention of step j, the one that chose END too, to source position i: what `alignment` of the
+    model says. Padding is no position, and a sum of less than 1e-6 counts as that. The penalty is at most 0,
+    so what a live hypothesis can at best reach is what it is without one, and the stop rule stays exact.
 
     Of equal scores, the lower hypothesis index comes first, then the lower token id; a hypothesis that
     finished earlier comes before one that finished later. A beam of width 1 is greedy. A beam as wide as
@@ -98,9 +109,13 @@ class Beam:
         norm: one of `LENGTH_NORMS`.
         widths: (B,) int32, a narrower width for each source, from 1 to K; the other places come back empty.
         given: (B,) int32, how many of the first tokens are given; the norm does not count them.
+        coverage_penalty: b, float or (B,) float32, 0 or more; 0 asks the model for no attention, any other
+            number takes an `AligningModel`.
+        stop: one of `STOPS`.
 
     Raises:
-        ValueError: the width is less than 1, the penalty is not finite, or the norm is not known.
+        ValueError: the width is less than 1, a penalty is not finite, that for coverage is negative, or a
+            name is not known.
     """
 
     width: int = 4
@@ -108,6 +123,8 @@ class Beam:
     norm: str = "wu"
     widths: Any = None
     given: Any = None
+    coverage_penalty: Any = 0.0
+    stop: str = "exact"
 
     def __post_init__(self) -> None:
         if not isinstance(self.width, Integral) or isinstance(self.width, bool) or self.width < 1:
@@ -116,6 +133,15 @@ class Beam:
             raise ValueError(f"length_penalty must be a finite number, got {self.length_penalty}.")
         if self.norm not in LENGTH_NORMS:
             raise ValueError(f"norm must be one of {', '.join(LENGTH_NORMS)}, got {self.norm!r}.")
+        if not tf.is_tensor(self.coverage_penalty) and not 0 <= self.coverage_penalty < math.inf:
+            raise ValueError(f"coverage_penalty must be finite, 0 or more, got {self.coverage_penalty}.")
+        if self.stop not in STOPS:
+            raise ValueError(f"stop must be one of {', '.join(STOPS)}, got {self.stop!r}.")
+
+    @property
+    def needs_coverage(self) -> bool:
+        """Whether a coverage penalty is asked for."""
+        return tf.is_tensor(self.coverage_penalty) or self.coverage_penalty != 0
 
     def begin(self, bounds: tf.Tensor, max_length: int) -> BeamSearch:
         bounds = bounds[:, None]
@@ -136,12 +162,12 @@ class Beam:
 
         ended = reachable & (token_ids == END)
         cut = reachable & ~ended & (index + 1 >= search.bounds)
-        ranked = tf.where(ended | cut, totals / self._norm(index + 1), NEVER)
+        ranked = tf.where(ended | cut, self._ranked(totals, index + 1, following, parents), NEVER)
         new = Hypotheses(ids, ranked, scores, index + tf.cast(cut, tf.int32))
         finished = self._within_width(search.finished.beside(new).best(self.width))
 
         live = tf.where(ended | cut, NEVER, totals)
-        hopeful = self._best_attainable(live, index + 1, search.bounds) > self._worst(finished.ranked)
+        hopeful = self._hopeful(live, index + 1, search.bounds, self._worst(finished.ranked))
         live = tf.where(tf.reduce_any(hopeful, axis=1, keepdims=True), live, NEVER)
         return Choice(BeamSearch(ids, live, scores, finished, search.bounds), token_ids, parents)
 
@@ -179,13 +205,32 @@ class Beam:
             return ranked[:, -1:]
         return tf.gather(ranked, self.widths[:, None] - 1, batch_dims=1)
 
+    def _ranked(
+        self, totals: tf.Tensor, length: tf.Tensor, following: NextTokens, parents: tf.Tensor
+    ) -> tf.Tensor:
+        """Ranked scores (B, K) of searched sums (B, K), if these hypotheses end with so many tokens."""
+        ranked = totals / self._norm(length)
+        if following.coverage is None:
+            return ranked
+        return ranked + _of_each(self.coverage_penalty) * tf.gather(following.coverage, parents, batch_dims=1)
+
     def _norm(self, length: tf.Tensor) -> tf.Tensor:
         """Of hypotheses with so many tokens, given ones counted; () or (B, 1)."""
-        penalty = self.length_penalty[:, None] if tf.is_tensor(self.length_penalty) else self.length_penalty
         counted = length if self.given is None else length - self.given[:, None]
-        return length_norm(counted, penalty, self.norm)
+        return length_norm(counted, _of_each(self.length_penalty), self.norm)
+
+    def _hopeful(self, live: tf.Tensor, tokens: tf.Tensor, bounds: tf.Tensor, worst: tf.Tensor) -> tf.Tensor:
+        """Whether the search of a source is worth going on with, by its live hypotheses; (B, 1) or (B, K)."""
+        if self.stop == "early":
+            return worst == NEVER  # fewer than K have finished
+        return self._best_attainable(live, tokens, bounds) > worst
 
     def _best_attainable(self, searched: tf.Tensor, tokens: tf.Tensor, bounds: tf.Tensor) -> tf.Tensor:
         """The highest ranked score that live hypotheses with so many tokens can end with, (B, K)."""
         shortest, longest = self._norm(tokens + 1), self._norm(bounds)
         return tf.maximum(searched / shortest, searched / longest)
+
+
+def _of_each(penalty: Any) -> Any:
+    """A number for all, or (B,), so that it broadcasts to (B, K)."""
+    return penalty[:, None] if tf.is_tensor(penalty) else penalty

@@ -19,6 +19,7 @@ class Greedy:
     """
 
     width = 1
+    needs_coverage = False
 
     def begin(self, bounds: tf.Tensor, max_length: int) -> SingleSearch:
         return SingleSearch.begin(bounds, max_length)

@@ -5,8 +5,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from zoo.decoders.next_tokens import NextTokens
 from zoo.decoders.protocol import Decoded, LogitTransform, Seq2SeqModel, Strategy
+from zoo.decoders.reading import reading_of
 from zoo.tokenizers.specials import PAD, START
 
 __all__ = ["UNREACHABLE", "continue_parents", "decode", "grow"]
@@ -41,7 +41,7 @@ def decode(
 
     Args:
         model: see `Seq2SeqModel`.
-        source: what `model.encode` takes, for B sources; B may be 0.
+        source: what `model.encode` takes, for B sources of one position or more; B may be 0.
         strategy: `Greedy` or `Beam`.
         max_length: L, the greatest number of tokens of a hypothesis, END not counted; 0 gives empty ones.
         max_lengths: (B,) int32, a bound for each source, at most `max_length`, which all have otherwise.
@@ -51,7 +51,8 @@ def decode(
         `Decoded`, K hypotheses of each source, best first.
 
     Raises:
-        ValueError: `max_length` is negative.
+        ValueError: `max_length` is negative, the sources are known to have no position, or the strategy wants
+            to know where a model without attention looks.
     """
     memory, carry = _begin(model, source, strategy, max_length, max_lengths)
     *_, search = tf.while_loop(
@@ -96,18 +97,30 @@ def _begin(model, source, strategy, max_length, max_lengths):
     """Memory, and what goes from step to step: index, last tokens, the states of model and search."""
     if max_length < 0:
         raise ValueError(f"max_length must be 0 or more, got {max_length}.")
+    _require_positions(source)
+    reading = reading_of(model, strategy)
     memory = model.encode(source)
-    state = model.init_state(memory, strategy.width, max_length)
+    state = reading.init_state(memory, strategy.width, max_length)
     batch = tf.shape(tf.nest.flatten(memory)[0])[0]
     bounds = tf.fill([batch], max_length) if max_lengths is None else tf.minimum(max_lengths, max_length)
     start = tf.fill([batch, strategy.width], START)
     return memory, (tf.constant(0), start, state, strategy.begin(bounds, max_length))
 
 
+def _require_positions(source: Any) -> None:
+    """Refuse sources without a position, as far as their shape is known when a graph is made."""
+    for leaf in tf.nest.flatten(source):
+        shape = tf.TensorShape(getattr(leaf, "shape", ()))
+        if shape.rank is not None and shape.rank > 1 and shape[1] == 0:
+            raise ValueError(
+                f"A source has one position or more, got shape {shape}. Close each source with END: an empty "
+                "one then has one token, see zoo.tokenizers.sequences.close."
+            )
+
+
 def _step(model, strategy, transforms, memory, carry):
     index, token_ids, state, search = carry
-    logits, state = model.step(token_ids, index, state, memory)
-    following = NextTokens.of(logits)
+    following, state = reading_of(model, strategy).following(token_ids, index, state, memory)
     for transform in transforms:
         following = transform(following, search.token_ids, index)
     search, token_ids, parents = strategy.choose(search, following, index)

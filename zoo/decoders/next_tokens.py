@@ -38,6 +38,8 @@ class NextTokens:
         steered: (B, K, V) float32, searched log probabilities, once a transform has changed them.
         lowest: int32 that broadcasts to (B, K), the lowest id that may follow.
         forced: where one token alone may follow.
+        coverage: (B, K) float32, how much of the source the hypotheses have looked at, this step counted, see
+            `zoo.decoders.reading.log_coverage`; None unless the strategy asks for it.
     """
 
     logits: tf.Tensor
@@ -45,14 +47,16 @@ class NextTokens:
     steered: tf.Tensor | None = None
     lowest: tf.Tensor | int = END
     forced: Forced | None = None
+    coverage: tf.Tensor | None = None
 
     @classmethod
-    def of(cls, logits: tf.Tensor) -> "NextTokens":
+    def of(cls, logits: tf.Tensor, *, coverage: tf.Tensor | None = None) -> "NextTokens":
         """What a model's logits (B, K, V) say, before any transform."""
         logits = tf.cast(logits, tf.float32)
         # The softmax is one fused operation, and faster than the logarithm of a sum of exponentials.
         highest = tf.math.log(tf.reduce_max(tf.nn.softmax(logits), axis=-1, keepdims=True))
-        return cls(logits, tf.reduce_max(logits, axis=-1, keepdims=True) - highest)
+        total = tf.reduce_max(logits, axis=-1, keepdims=True) - highest
+        return cls(logits, total, coverage=coverage)
 
     @property
     def log_probs(self) -> tf.Tensor:

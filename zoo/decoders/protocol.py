@@ -67,6 +67,14 @@ class AligningModel(Seq2SeqModel, Protocol):
         """Source and ids (B, T) beginning with START to attention (B, T, S); rows add up to 1."""
         ...
 
+    def aligned_step(self, token_ids: Any, index: Any, state: Any, memory: Any) -> tuple[Any, Any, Any]:
+        """What `step` gives, and its attention (B, K, S): row `index` of what `alignment` says of the ids."""
+        ...
+
+    def source_mask(self, memory: Any) -> Any:
+        """(B, S) bool, True where the source has a token."""
+        ...
+
 
 class LogitTransform(Protocol):
     """Steers the choice of tokens without touching the scores that are reported."""
@@ -99,6 +107,11 @@ class Strategy(Protocol):
     @property
     def width(self) -> int:
         """Number of hypotheses, K."""
+        ...
+
+    @property
+    def needs_coverage(self) -> bool:
+        """Whether it asks for `NextTokens.coverage`, which takes an `AligningModel`."""
         ...
 
     def begin(self, bounds: tf.Tensor, max_length: int) -> Any:

@@ -27,6 +27,7 @@ class Sample:
     seeds: Any = 0
 
     width = 1
+    needs_coverage = False
 
     def begin(self, bounds: tf.Tensor, max_length: int) -> SingleSearch:
         return SingleSearch.begin(bounds, max_length)

@@ -142,7 +142,7 @@ class MultiHeadAttention(keras.layers.Layer):
     def look(self, rows, memory: KeysValues, mask, width: int):
         """One position of each of K hypotheses, which look at the memory of their source.
 
-        The memory is not copied for them: they are K queries to it.
+        The memory is not copied for them: they are K queries to it. `read` also says where they looked.
 
         Args:
             rows: (B * K, D) float, the hypotheses of a source side by side.
@@ -153,9 +153,13 @@ class MultiHeadAttention(keras.layers.Layer):
         Returns:
             (B * K, D).
         """
+        return self.read(rows, memory, mask, width)[0]
+
+    def read(self, rows, memory: KeysValues, mask, width: int):
+        """What `look` gives, (B * K, D), and how each head spread its attention for it, (B, H, K, S)."""
         query = _side_by_side(self._rows(self.query_projection(rows)), width)
         weights = self._weights(query, memory.keys, mask[:, None])
-        return self._join_rows(_alone(ops.matmul(weights, memory.values)))
+        return self._join_rows(_alone(ops.matmul(weights, memory.values))), weights
 
     def look_back(self, rows, own: KeysValues, mask, turn=None):
         """One position of N sequences, each of which looks at what is its own.

@@ -314,8 +314,12 @@ class DecoderBlock(_Block):
         Returns:
             (B * K, D), and the cache with this position in it.
         """
+        return self.aligned_step(rows, place, cache, memory, memory_mask, turn)[:2]
+
+    def aligned_step(self, rows, place: Place, cache: KeysValues, memory: KeysValues, memory_mask, turn=None):
+        """What `step` gives, and how each head of the cross-attention spread for it, (B, H, K, S)."""
         attentions = self.attentions
-        width, caches = cache.keys.shape[1], []
+        width, caches, spread = cache.keys.shape[1], [], []
 
         def look_back(x):
             attention = attentions["self_attention"]
@@ -323,11 +327,13 @@ class DecoderBlock(_Block):
             return attention.look_back(x, _rows(caches[-1]), place.filled, turn)
 
         def look(x):
-            return attentions["cross_attention"].look(x, memory, memory_mask, width)
+            read, weights = attentions["cross_attention"].read(x, memory, memory_mask, width)
+            spread.append(weights)
+            return read
 
         x = self.residual("self_attention", rows, look_back, False)
         x = self.residual("cross_attention", x, look, False)
-        return self.residual("feed_forward", x, self.feed_forward, False), caches[-1]
+        return self.residual("feed_forward", x, self.feed_forward, False), caches[-1], spread[-1]
 
     def alignment(self, inputs, mask, memory: KeysValues, memory_mask, turn=None):
         """How the cross-attention spreads, the mean over its heads: (B, T, S). Arguments as in the call."""

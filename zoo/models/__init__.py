@@ -4,12 +4,13 @@ Those that generate stand behind one protocol (`zoo.decoders.protocol`). Taggers
 take `{"source": ids}` and give numbers. All are put together from the same encoders.
 """
 
+from zoo.models.attentive import BahdanauDecoder, LuongDecoder
 from zoo.models.class_token import ClassToken
 from zoo.models.encoded import Encoded
 from zoo.models.ensemble import Ensemble
 from zoo.models.language_model import RecurrentLM, TransformerLM
 from zoo.models.prompt import Prompt, read_prompt
-from zoo.models.recurrent import BahdanauDecoder, LuongDecoder, RecurrentDecoder, RecurrentEncoder
+from zoo.models.recurrent import RecurrentDecoder, RecurrentEncoder
 from zoo.models.seq2seq import RecurrentSeq2Seq, Seq2Seq, TransformerSeq2Seq
 from zoo.models.sequence_classifier import SequenceClassifier, SequenceRegressor
 from zoo.models.sequence_tagger import SequenceTagger, TokenRegressor

@@ -109,6 +109,30 @@ class Ensemble(ComposedModel):
 
         return align
 
+    @property
+    def aligned_step(self):
+        """`aligned_step(token_ids, index, state, memory)`: what `step` gives, and their mean attention.
+
+        Raises:
+            AttributeError: a member has none.
+        """
+        steps = [model.aligned_step for model in self.models]
+
+        def step(token_ids, index, state, memory):
+            found = [
+                step(token_ids, index, own_state, own_memory)
+                for step, own_state, own_memory in zip(steps, state, memory, strict=True)
+            ]
+            logits, states, alignments = zip(*found, strict=True)
+            spread = ops.stack([ops.cast(each, self.compute_dtype) for each in alignments])
+            return self._combine(logits), states, ops.mean(spread, axis=0)
+
+        return step
+
+    def source_mask(self, memory):
+        """Where the sources of a memory have a token, (B, S) bool; of members with attention."""
+        return self.models[0].source_mask(memory[0])
+
     def get_config(self):
         return {**super().get_config(), "combination": self.combination}
 

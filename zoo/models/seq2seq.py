@@ -5,8 +5,9 @@ from typing import Any
 import keras
 
 from zoo.layers.sizes import require_positive
+from zoo.models.attentive import BahdanauDecoder, LuongDecoder
 from zoo.models.composed import ComposedModel
-from zoo.models.recurrent import BahdanauDecoder, LuongDecoder, RecurrentDecoder, RecurrentEncoder
+from zoo.models.recurrent import RecurrentDecoder, RecurrentEncoder
 from zoo.models.transformer import TransformerDecoder, TransformerEncoder
 
 __all__ = ["RecurrentSeq2Seq", "Seq2Seq", "TransformerSeq2Seq"]
@@ -85,6 +86,19 @@ class Seq2Seq(ComposedModel):
         """
         align = self.decoder.alignment
         return lambda source, target_ids: align(target_ids, self.encode(source))
+
+    @property
+    def aligned_step(self):
+        """`aligned_step(token_ids, index, state, memory)`: what `step` gives, and where it looked, (B, K, S).
+
+        Raises:
+            AttributeError: the decoder has no attention.
+        """
+        return self.decoder.aligned_step
+
+    def source_mask(self, memory):
+        """Where the sources of a memory have a token, (B, S) bool; of decoders with attention."""
+        return self.decoder.source_mask(memory)
 
 
 def _luong(score: str):

@@ -181,16 +181,22 @@ class _Transformer(keras.layers.Layer):
         Returns:
             Logits (B, K, V), and the state.
         """
+        x, place, turn = self.enter(token_ids, index, state, positions)
+        storeys = zip(self.blocks, state, memory.layers, strict=True)
+        x, caches = _climb(storeys, x, place, memory.mask, turn)
+        return self.say(x, token_ids.shape[1]), tuple(caches)
+
+    def enter(self, token_ids, index, state, positions=None):
+        """What the lowest block's step takes: rows (B * K, D), their place, and how that turns them."""
         ids, length = ops.reshape(token_ids, (-1,)), state[0].keys.shape[3]
         positions = index if positions is None else ops.reshape(positions, (-1,))
         turn = self.turn(positions if positions is index else positions[:, None, None])
-        x, caches = self.embed(ids, positions), []
         place = Place.of(index, ops.shape(ids)[0] * self.heads, length)
-        for block, cache, layer in zip(self.blocks, state, memory.layers, strict=True):
-            x, cache = block.step(x, place, cache, layer, memory.mask, turn=turn)
-            caches.append(cache)
-        logits = self.embedding.logits(self.last_norm(x))
-        return ops.reshape(logits, (-1, token_ids.shape[1], self.vocab_size)), tuple(caches)
+        return self.embed(ids, positions), place, turn
+
+    def say(self, rows, width: int):
+        """What the uppermost block's step gives, (B * K, D), to logits (B, K, V)."""
+        return ops.reshape(self.embedding.logits(self.last_norm(rows)), (-1, width, self.vocab_size))
 
     def get_config(self):
         if self.shares_embedding:
@@ -280,6 +286,18 @@ class TransformerDecoder(_Transformer):
         """One token further, see `zoo.decoders.Seq2SeqModel`."""
         return self.climb(token_ids, index, state, memory)
 
+    def aligned_step(self, token_ids, index, state, memory: TransformerMemory):
+        """What `step` gives, and where it looked, (B, K, S): a row of what `alignment` says of the target."""
+        x, place, turn = self.enter(token_ids, index, state)
+        *below, (uppermost, cache, layer) = zip(self.blocks, state, memory.layers, strict=True)
+        x, caches = _climb(below, x, place, memory.mask, turn)
+        x, cache, spread = uppermost.aligned_step(x, place, cache, layer, memory.mask, turn=turn)
+        return self.say(x, token_ids.shape[1]), (*caches, cache), ops.mean(spread, axis=1)
+
+    def source_mask(self, memory: TransformerMemory):
+        """(B, S) bool, True where the source has a token."""
+        return memory.mask[:, 0]
+
     def call(self, target_ids, memory: TransformerMemory, training=False):
         x, mask, turn = self._begin(target_ids, training)
         for block, layer in zip(self.blocks, memory.layers, strict=True):
@@ -351,3 +369,12 @@ class CausalTransformer(_Transformer):
             x, layer = block(x, may_look, turn=turn, training=training)
             layers.append(layer)
         return x, tuple(layers)
+
+
+def _climb(storeys, x, place: Place, mask, turn):
+    """Rows (B * K, D) up through blocks, each with its cache and memory: what comes out, and the caches."""
+    caches = []
+    for block, cache, layer in storeys:
+        x, cache = block.step(x, place, cache, layer, mask, turn=turn)
+        caches.append(cache)
+    return x, caches

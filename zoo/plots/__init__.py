@@ -6,7 +6,7 @@ Nothing is computed here: `zoo.diagnostics` and a client's `align` give what is 
 """
 
 from zoo.plots.alignment import alignment_heat_map, alignment_lines, alignments
-from zoo.plots.curves import gradient_norms, learning_curve, score_variance
+from zoo.plots.curves import gradient_norms, learning_curve, score_variance, scores_by_length
 from zoo.plots.over_time import gates
 
 __all__ = [
@@ -17,4 +17,5 @@ __all__ = [
     "gradient_norms",
     "learning_curve",
     "score_variance",
+    "scores_by_length",
 ]

@@ -1,4 +1,4 @@
-"""How numbers go: of a training over its epochs, of a gradient through time, of scores over their width."""
+"""How numbers go: of a training over its epochs, of a score over lengths, of a gradient through time."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator
 
 from zoo.plots.style import ACCENT, FAINT, HUES, LEGEND, WARM, dress, panels
 
-__all__ = ["gradient_norms", "learning_curve", "score_variance"]
+__all__ = ["gradient_norms", "learning_curve", "score_variance", "scores_by_length"]
 
 DECADES = 7
 """Of a logarithmic axis, at most as many are labelled."""
@@ -37,6 +37,37 @@ def learning_curve(history: Mapping[str, Sequence[float]]) -> Figure:
     figure, row = panels(len(names))
     for name, axes in zip(names, row, strict=True):
         _draw_epochs(axes, name, history)
+    return figure
+
+
+def scores_by_length(
+    scores: Mapping[str, Sequence[float]], buckets: Sequence[tuple[int, int, int]], *, metric: str
+) -> Figure:
+    """Draw how well systems do on short and on long sources.
+
+    Args:
+        scores: by name of a system, one number for each of N buckets, as
+            `zoo.metrics.by_length.scores_by_length` gives them.
+        buckets: the shortest and the longest source of each of the N buckets, and how many pairs it holds.
+        metric: its name.
+
+    Raises:
+        ValueError: there is no system or no bucket, or not one score for each bucket.
+    """
+    counts = {name: len(values) for name, values in scores.items()}
+    if not buckets or set(counts.values()) != {len(buckets)}:
+        raise ValueError(
+            f"Each system needs one score for each of the buckets, of which there is at least one; got "
+            f"{len(buckets)} buckets and these numbers of scores: {counts}."
+        )
+    figure, (axes,) = panels(1, width=max(4.4, 0.75 * len(buckets) + 1))
+    places = range(len(buckets))
+    for place, (name, values) in enumerate(scores.items()):
+        colour = to_hex(HUES(place / max(1, len(scores) - 1)))
+        axes.plot(places, values, "o-", label=name, color=colour, linewidth=1.8, markersize=4.5)
+    axes.set_xticks(places, [f"{shortest}–{longest}\n{pairs:,}" for shortest, longest, pairs in buckets])
+    axes.set_ylim(bottom=0)
+    dress(axes, metric.replace("_", " "), "source tokens, and pairs of that length")
     return figure
 
 

@@ -1,4 +1,4 @@
-"""From trained models to what an export asks of them: text in, answers out, in graph operations alone.
+"""From trained models to what an export asks of them: texts or bytes in, answers out, graph operations alone.
 
 Models that generate stand in a `Predictor`; those that label or measure in one of their own:
 
@@ -7,6 +7,8 @@ Models that generate stand in a `Predictor`; those that label or measure in one 
     TokenRegressingPredictor     serving_default, tag (tokens, values)
     ClassifyingPredictor         serving_default, classify
     RegressingPredictor          serving_default, regress
+    SoundClassifyingPredictor    the same over `audio`, the bytes of WAV files, in place of `text`
+    SoundRegressingPredictor
 
 All have `signatures()` and `assets()`, which is all that `zoo.export.write` knows of them.
 """
@@ -14,6 +16,8 @@ All have `signatures()` and `assets()`, which is all that `zoo.export.write` kno
 from zoo.predictor import Predictor, Signature
 from zoo.predictors.classifying import Classification, ClassifyingPredictor
 from zoo.predictors.regressing import RegressingPredictor
+from zoo.predictors.sound_classifying import SoundClassification, SoundClassifyingPredictor
+from zoo.predictors.sound_regressing import SoundRegressingPredictor, SoundValue
 from zoo.predictors.tagging import Tagging, TaggingPredictor
 from zoo.predictors.token_regressing import TokenRegressingPredictor, TokenValues
 
@@ -23,6 +27,10 @@ __all__ = [
     "Predictor",
     "RegressingPredictor",
     "Signature",
+    "SoundClassification",
+    "SoundClassifyingPredictor",
+    "SoundRegressingPredictor",
+    "SoundValue",
     "Tagging",
     "TaggingPredictor",
     "TokenRegressingPredictor",

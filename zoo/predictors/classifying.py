@@ -10,7 +10,7 @@ from zoo.predictors.labels import LABELS, check_labels, describe_labels
 from zoo.predictors.reading import TEXT, ReadingPredictor
 from zoo.tokenizers import Tokenizer
 
-__all__ = ["Classification", "ClassifyingPredictor"]
+__all__ = ["Classification", "ClassifyingPredictor", "classification"]
 
 
 class Classification(NamedTuple):
@@ -22,6 +22,13 @@ class Classification(NamedTuple):
     """(B,) float32: its probability."""
     probabilities: tf.Tensor
     """(B, C) float32: of all labels, in their order."""
+
+
+def classification(labels: Sequence[str], blank: tf.Tensor, logits: tf.Tensor) -> Classification:
+    """From logits (B, C) to labels; none where there is nothing to be said of a row, `blank` (B,)."""
+    probabilities = tf.where(blank[:, None], 0.0, tf.nn.softmax(logits))
+    best = tf.gather(tf.constant(labels), tf.argmax(probabilities, axis=-1))
+    return Classification(tf.where(blank, "", best), tf.reduce_max(probabilities, axis=-1), probabilities)
 
 
 class ClassifyingPredictor(ReadingPredictor):
@@ -49,11 +56,7 @@ class ClassifyingPredictor(ReadingPredictor):
     def classify(self, text: Any) -> Classification:
         """Texts (B,) to a label for each."""
         sources, logits = self.read(text)
-        probabilities = tf.where(sources.blank[:, None], 0.0, tf.nn.softmax(logits))
-        best = tf.gather(tf.constant(self.labels), tf.argmax(probabilities, axis=-1))
-        return Classification(
-            tf.where(sources.blank, "", best), tf.reduce_max(probabilities, axis=-1), probabilities
-        )
+        return classification(self.labels, sources.blank, logits)
 
     def signatures(self) -> dict[str, Signature]:
         """`classify`: label, score and probabilities. `serving_default`: label."""

@@ -8,7 +8,19 @@ from zoo.predictor import Signature
 from zoo.predictors.reading import TEXT, ReadingPredictor
 from zoo.tokenizers import Tokenizer
 
-__all__ = ["RegressingPredictor"]
+__all__ = ["RegressingPredictor", "check_finite"]
+
+
+def check_finite(**named: float) -> float:
+    """A number, given by the name of its argument, that float32 and so JSON can hold.
+
+    Raises:
+        ValueError: it is not finite in float32.
+    """
+    ((name, value),) = named.items()
+    if not abs(value) <= float(tf.float32.max):  # nor is NaN
+        raise ValueError(f"{name} must be a finite number in float32, got {value}.")
+    return value
 
 
 class RegressingPredictor(ReadingPredictor):
@@ -29,9 +41,7 @@ class RegressingPredictor(ReadingPredictor):
         self, model: Any, source: Tokenizer, *, blank_value: float = 0.0, max_source_length: int = 256
     ) -> None:
         super().__init__(model, source, (None, 1), max_source_length=max_source_length)
-        if not abs(blank_value) <= float(tf.float32.max):  # nor is NaN
-            raise ValueError(f"blank_value must be a finite number in float32, got {blank_value}.")
-        self.blank_value = blank_value
+        self.blank_value = check_finite(blank_value=blank_value)
 
     def regress(self, text: Any) -> tf.Tensor:
         """Texts (B,) to numbers (B,) float32."""

@@ -5,13 +5,13 @@ from functools import partial
 
 from zoo.data.corpora.sigmorphon2020_g2p import LANGUAGES
 from zoo.recipes.dates import dates
-from zoo.recipes.g2p import g2p
+from zoo.recipes.g2p import cmudict, g2p
 from zoo.recipes.multi30k import multi30k_bahdanau, multi30k_sutskever, multi30k_transformer
-from zoo.recipes.own import own
-from zoo.recipes.recipe import Recipe
+from zoo.recipes.own import own, own_again
+from zoo.recipes.recipe import OwnFiles, Recipe
 from zoo.recipes.tatoeba import tatoeba_en_zh
 
-__all__ = ["RECIPES", "Recipe", "find", "own"]
+__all__ = ["RECIPES", "OwnFiles", "Recipe", "find", "own", "own_again"]
 
 RECIPES: Mapping[str, Callable[[], Recipe]] = {
     "dates": dates,
@@ -20,6 +20,7 @@ RECIPES: Mapping[str, Callable[[], Recipe]] = {
     "multi30k_bahdanau": multi30k_bahdanau,
     "multi30k_sutskever": multi30k_sutskever,
     "tatoeba_en_zh": tatoeba_en_zh,
+    "cmudict": cmudict,
     **{f"g2p_{language}": partial(g2p, language) for language in LANGUAGES},
 }
 """All recipes, by name. None loads any data before its task is made."""

@@ -1,15 +1,18 @@
-"""Words to phonemes in ten languages: one recipe for all."""
+"""Words to phonemes: one recipe for ten languages with little data, and a larger one for English."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from zoo.decoders import Beam
 from zoo.models import RecurrentSeq2Seq
 from zoo.recipes.recipe import Recipe
+from zoo.tasks.g2p import cmudict as cmudict_task
 from zoo.tasks.g2p import g2p as g2p_task
 from zoo.tasks.task import Task
 from zoo.training.settings import TrainingSettings, Watch
 
-__all__ = ["g2p"]
+__all__ = ["cmudict", "g2p"]
 
 
 def g2p(language: str) -> Recipe:
@@ -18,31 +21,67 @@ def g2p(language: str) -> Recipe:
     Args:
         language: one of `zoo.data.corpora.sigmorphon2020_g2p.LANGUAGES`.
     """
+    return _recipe(
+        f"g2p_{language}",
+        f"Words to phonemes, {language} of SIGMORPHON 2020.",
+        partial(g2p_task, language),
+        partial(_model, embedding_dim=96, encoder_units=128, decoder_units=256, dropout=0.4),
+        TRAINING,
+    )
+
+
+def cmudict() -> Recipe:
+    """RNNsearch on the letters of English words, an hour or two on two cores.
+
+    On such words, Yao and Zweig (2015) report a word error rate of 28.6 % and a phoneme error rate of 7.6 %
+    for LSTMs without attention, Toshniwal and Livescu (2016) 21.7 % and 5.0 % with attention.
+    """
+    return _recipe(
+        "cmudict",
+        "English words to phonemes, the CMU Pronouncing Dictionary.",
+        cmudict_task,
+        partial(_model, embedding_dim=128, encoder_units=256, decoder_units=512, dropout=0.3),
+        replace(TRAINING, epochs=20, batch_size=128, learning_rate=1e-3, schedule="cosine"),
+    )
+
+
+TRAINING = TrainingSettings(
+    epochs=60,
+    batch_size=64,
+    learning_rate=2e-3,
+    label_smoothing=0.1,
+    seed=1,
+    watch=Watch("word_error_rate", mode="min", patience=20),
+)
+
+
+def _recipe(
+    name: str,
+    description: str,
+    task: Callable[[], Task],
+    model: Callable[[Task], RecurrentSeq2Seq],
+    training: TrainingSettings,
+) -> Recipe:
     return Recipe(
-        name=f"g2p_{language}",
-        description=f"Words to phonemes, {language} of SIGMORPHON 2020.",
-        task=partial(g2p_task, language),
-        model=_model,
-        training=TrainingSettings(
-            epochs=60,
-            batch_size=64,
-            learning_rate=2e-3,
-            label_smoothing=0.1,
-            seed=1,
-            watch=Watch("word_error_rate", mode="min", patience=20),
-        ),
+        name=name,
+        description=description,
+        task=task,
+        model=model,
+        training=training,
         beam=Beam(width=5),
         max_source_length=40,
         max_length=40,
     )
 
 
-def _model(task: Task) -> RecurrentSeq2Seq:
+def _model(
+    task: Task, *, embedding_dim: int, encoder_units: int, decoder_units: int, dropout: float
+) -> RecurrentSeq2Seq:
     return RecurrentSeq2Seq(
         task.source.vocab_size,
         task.target.vocab_size,
-        embedding_dim=96,
-        encoder_units=128,
-        decoder_units=256,
-        dropout=0.4,
+        embedding_dim=embedding_dim,
+        encoder_units=encoder_units,
+        decoder_units=decoder_units,
+        dropout=dropout,
     )

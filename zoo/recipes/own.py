@@ -1,19 +1,19 @@
 """A model for pairs of one's own: one recipe that does well enough on most, to begin with."""
 
 import re
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from zoo.data.files import read_pairs
+from zoo.data.pairs import Pairs
 from zoo.decoders import Beam
 from zoo.models import RecurrentSeq2Seq
-from zoo.recipes.recipe import Recipe
+from zoo.recipes.recipe import OwnFiles, Recipe
 from zoo.tasks.own import own as own_task
 from zoo.tasks.task import Task
 from zoo.training.settings import TrainingSettings
 
-__all__ = ["own"]
+__all__ = ["own", "own_again"]
 
 SIZES = {"characters": (160, 160), "subwords": (96, 96)}
 """Greatest number of source and of target tokens at each level; what is longer is cut."""
@@ -40,31 +40,64 @@ def own(
         ValueError: a line is not as it should be, a name holds other characters than letters, digits, `_` and
             `-`, or the level is not known.
     """
+    _check(files, level)
+    chosen = name or re.sub(r"[^A-Za-z0-9_-]", "_", files[0].stem)
+    if not re.fullmatch(r"[A-Za-z0-9_-]+", chosen):
+        raise ValueError(f"A name has letters, digits, _ and - alone, got {chosen!r}.")
+    pairs = read_pairs(*files)
+    return _recipe(
+        chosen, OwnFiles(files, level), lambda: pairs, epochs=epochs or _epochs(len(pairs.sources))
+    )
+
+
+def own_again(name: str, files: OwnFiles, *, epochs: int) -> Recipe:
+    """The recipe of a model that was trained on pairs of one's own.
+
+    Args:
+        name: of the recipe.
+        files: read when the task is made, and no earlier.
+        epochs: it was trained for.
+
+    Raises:
+        ValueError: there are not one or two files, or the level is not known.
+
+    Its task raises FileNotFoundError where a file is gone.
+    """
+    _check(*files)
+    return _recipe(name, files, lambda: _read_again(name, files.files), epochs=epochs)
+
+
+def _read_again(name: str, files: Sequence[Path]) -> Pairs:
+    for file in files:
+        if not file.is_file():
+            raise FileNotFoundError(
+                f"{name} was trained on {file}, which is not there. Say where it is now with --data."
+            )
+    return read_pairs(*files)
+
+
+def _check(files: Sequence[Path], level: str) -> None:
     if not 1 <= len(files) <= 2:
         raise ValueError(
             f"Give one tab-separated file, or one of sources and one of targets, got {len(files)} files."
         )
     if level not in SIZES:
         raise ValueError(f"level must be one of {', '.join(SIZES)}, got {level!r}.")
-    chosen = name or re.sub(r"[^A-Za-z0-9_-]", "_", files[0].stem)
-    if not re.fullmatch(r"[A-Za-z0-9_-]+", chosen):
-        raise ValueError(f"A name has letters, digits, _ and - alone, got {chosen!r}.")
-    pairs = read_pairs(*files)
-    max_source_length, max_length = SIZES[level]
+
+
+def _recipe(name: str, files: OwnFiles, read: Callable[[], Pairs], *, epochs: int) -> Recipe:
+    max_source_length, max_length = SIZES[files.level]
+    named = ", ".join(file.name for file in files.files)
     return Recipe(
-        name=chosen,
-        description=f"The pairs of {', '.join(file.name for file in files)}: LSTMs with additive attention.",
-        task=partial(own_task, chosen, pairs, level=level),
+        name=name,
+        description=f"The pairs of {named}: LSTMs with additive attention.",
+        task=lambda: own_task(name, read(), level=files.level),
         model=_model,
-        training=TrainingSettings(
-            epochs=epochs or _epochs(len(pairs.sources)),
-            batch_size=BATCH,
-            learning_rate=2e-3,
-            label_smoothing=0.1,
-        ),
+        training=TrainingSettings(epochs=epochs, batch_size=BATCH, learning_rate=2e-3, label_smoothing=0.1),
         beam=Beam(width=5, length_penalty=1.0, norm="power"),
         max_source_length=max_source_length,
         max_length=max_length,
+        files=files,
     )
 
 

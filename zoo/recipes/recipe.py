@@ -1,7 +1,10 @@
 """What a recipe is: everything that makes one trained thing."""
 
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 import keras
 
@@ -9,7 +12,14 @@ from zoo.decoders import Beam
 from zoo.tasks.task import Task
 from zoo.training.settings import TrainingSettings
 
-__all__ = ["Recipe"]
+__all__ = ["OwnFiles", "Recipe"]
+
+
+class OwnFiles(NamedTuple):
+    """Where pairs of one's own are, and what they are cut into; see `zoo.recipes.own`."""
+
+    files: Sequence[Path]
+    level: str
 
 
 @dataclass(frozen=True)
@@ -25,6 +35,7 @@ class Recipe:
         beam: the search behind an export's `beam` and `serving_default`.
         max_source_length: greatest number of source tokens, END counted.
         max_length: greatest number of target tokens, END counted.
+        files: those of pairs of one's own; None: the data are a public corpus.
     """
 
     name: str
@@ -35,3 +46,14 @@ class Recipe:
     beam: Beam
     max_source_length: int
     max_length: int
+    files: OwnFiles | None = None
+
+    @property
+    def command(self) -> str:
+        """What trains it on the command line."""
+        words = ["zoo", "train", self.name]
+        if self.files is not None:
+            for file in self.files.files:
+                words += ["--data", str(file)]
+            words += ["--level", self.files.level]
+        return shlex.join(words)

@@ -135,9 +135,18 @@ class Client(ABC):
     A client can be used from several threads, and as a context manager. Every call may raise `ServingError`.
     """
 
-    def __init__(self, model: str, version: int | None, timeout: float) -> None:
+    def __init__(self, model: str, version: int | None, label: str | None, timeout: float) -> None:
+        if version is not None and label is not None:
+            raise ValueError(f"Ask for a version or for a label, got version {version} and label {label!r}.")
+        try:
+            f"{model}{label}".encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(
+                f"Expected names in Unicode, got model {model!a} and label {label!a}."
+            ) from error
         self.model = model
         self.version = version
+        self.label = label
         self.timeout = timeout
         self._signatures: dict[str, Signature] | None = None
 

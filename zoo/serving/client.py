@@ -5,8 +5,8 @@
     with RestClient("http://127.0.0.1:8501", model="dates") as client:
         client.answer(["Friday, February 15, 2019"])      # ["2019-02-15"]
 
-`RestClient` needs nothing but Python. `GrpcClient` needs grpcio and tensorflow-serving-api, and imports them
-only when one is made.
+`RestClient` needs nothing but Python. `GrpcClient` needs grpcio and protobuf, and imports them only when one
+is made. Neither needs TensorFlow. A client keeps its connections, and can be used from several threads.
 """
 
 from zoo.serving.answers import (
@@ -22,6 +22,8 @@ from zoo.serving.answers import (
     Valued,
     VersionStatus,
 )
+from zoo.serving.client_retries import Retries
+from zoo.serving.client_texts import readable
 from zoo.serving.grpc_client import GrpcClient
 from zoo.serving.rest_client import RestClient
 
@@ -32,6 +34,7 @@ __all__ = [
     "GrpcClient",
     "Hypothesis",
     "RestClient",
+    "Retries",
     "Scored",
     "ServingError",
     "Signature",
@@ -39,4 +42,5 @@ __all__ = [
     "TensorInfo",
     "Valued",
     "VersionStatus",
+    "readable",
 ]

@@ -5,6 +5,7 @@ TensorFlow Serving's `ModelServerConfig` says it, in a file or in a `HandleReloa
     model_config_list { config { name: "dates" base_path: "/models/dates" model_platform: "tensorflow" } }
 """
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,9 +15,12 @@ from tensorflow_serving.config.model_server_config_pb2 import ModelConfig as Mod
 from tensorflow_serving.config.model_server_config_pb2 import ModelServerConfig
 
 from zoo.serving import messages
+from zoo.serving.folders import BrokenVersionError, check, find_versions
+from zoo.serving.versions import labels
 
-__all__ = ["ModelConfig", "Policy", "of_model", "read_file", "read_list"]
+__all__ = ["ModelConfig", "Policy", "model_config", "of_folder", "of_model", "read_file", "read_list"]
 
+_log = logging.getLogger(__name__)
 _PLATFORM = "tensorflow"
 
 
@@ -78,6 +82,43 @@ def of_model(name: str, base_path: str) -> dict[str, ModelConfig]:
     return read_list(config)
 
 
+def model_config(models: Mapping[str, Path], *, at: Path | None = None) -> str:
+    """TensorFlow Serving's `model_config_file` for the models, checked version by version, as text.
+
+    TensorFlow Serving would load a half-written version and unload the good one for it. Where one is found,
+    the highest good version is named, and where versions have labels, those are named too; elsewhere the
+    latest is served, so that new ones are picked up.
+
+    Args:
+        models: model name to base path.
+        at: where the server sees the models, such as `/models` in a container; None: where they are.
+
+    Raises:
+        ValueError: a model has no good version, or a label for a version that is not there or not good.
+    """
+    config = ModelServerConfig()
+    for name, base_path in models.items():
+        entry = config.model_config_list.config.add(name=name, model_platform=_PLATFORM)
+        entry.base_path = str(at / name if at else base_path)
+        best, is_latest = _best_version(name, base_path)
+        named = _labelled(name, base_path)
+        if named or not is_latest:
+            entry.model_version_policy.specific.versions.extend(sorted({best, *named.values()}))
+        entry.version_labels.update(named)
+    return text_format.MessageToString(config)
+
+
+def of_folder(name: str, base_path: Path) -> ModelConfig:
+    """How the embedded server serves a model's folder: it checks versions itself, at every poll.
+
+    Raises:
+        ValueError: see `model_config`, of models whose versions have labels.
+    """
+    if not labels(base_path):
+        return ModelConfig(base_path)
+    return _read_text(model_config({name: base_path}))[name]
+
+
 def read_file(path: Path) -> dict[str, ModelConfig]:
     """The models of a file that holds a `ModelServerConfig` as text; none where it is empty.
 
@@ -86,10 +127,9 @@ def read_file(path: Path) -> dict[str, ModelConfig]:
         OSError: it cannot be read.
     """
     try:
-        config = text_format.Parse(path.read_bytes(), ModelServerConfig())
+        return _read_text(path.read_bytes())
     except (text_format.ParseError, UnicodeDecodeError) as error:
         raise messages.BAD_CONFIG_FILE(path=path, problem=error) from error
-    return read_list(config) if config.WhichOneof("config") else {}
 
 
 def read_list(config: ModelServerConfig) -> dict[str, ModelConfig]:
@@ -108,6 +148,38 @@ def read_list(config: ModelServerConfig) -> dict[str, ModelConfig]:
         policy = _policy(entry)
         models[entry.name] = ModelConfig(Path(entry.base_path), policy, dict(entry.version_labels))
     return models
+
+
+def _read_text(text: str | bytes) -> dict[str, ModelConfig]:
+    config = text_format.Parse(text, ModelServerConfig())
+    return read_list(config) if config.WhichOneof("config") else {}
+
+
+def _best_version(name: str, base_path: Path) -> tuple[int, bool]:
+    """The highest good version, and whether it is the highest of all."""
+    reasons = []
+    for number, path in find_versions(base_path).items():
+        try:
+            check(path)
+        except BrokenVersionError as error:
+            _log.error("%s: version %d refused: %s", name, number, error)
+            reasons.append(str(error))
+        else:
+            return number, not reasons
+    raise ValueError(f"model {name!r} has no version that can be served: {' '.join(reasons)}")
+
+
+def _labelled(name: str, base_path: Path) -> dict[str, int]:
+    """The labels of a model's versions, all of which must be good."""
+    named, found = labels(base_path), find_versions(base_path)
+    for label, number in named.items():
+        if number not in found:
+            raise ValueError(
+                f"model {name!r} has no version {number}, which is labelled {label}. "
+                f"Give the label to another: zoo label {name} {label} VERSION"
+            )
+        check(found[number])
+    return named
 
 
 def _check(entry: ModelConfigProto) -> None:

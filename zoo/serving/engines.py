@@ -21,21 +21,20 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import NamedTuple
 
-from google.protobuf import text_format
-from tensorflow_serving.config.model_server_config_pb2 import ModelServerConfig
-
-from zoo.serving.folders import BrokenVersionError, check, find_models, find_versions
+from zoo.serving.configs import model_config, of_folder
+from zoo.serving.flags import read as read_flags
+from zoo.serving.folders import find_models
 from zoo.serving.ports import bracketed
 from zoo.serving.rest_client import RestClient
 from zoo.serving.server import Server
 
-__all__ = ["ENGINES", "IMAGE", "Choice", "Running", "choose", "model_config", "serve"]
+__all__ = ["ENGINES", "IMAGE", "Choice", "Running", "choose", "serve"]
 
 _log = logging.getLogger(__name__)
 
@@ -45,6 +44,8 @@ IMAGE = "tensorflow/serving:2.20.0"
 _IMAGE_MACHINES = ("x86_64", "amd64")
 _BINARY = "tensorflow_model_server"
 _CONFIG = "models.config"
+LABELS_BEFORE_LOADING = "--allow_version_labels_for_unavailable_models=true"
+"""Without it the first config can have no labels."""
 _START_SECONDS = 600.0
 """Long, since Docker may have to fetch the image first."""
 _STOP_SECONDS = 15.0
@@ -107,6 +108,7 @@ def serve(
     grpc_port: int = 8500,
     rest_port: int = 8501,
     names: Collection[str] | None = None,
+    flags: Sequence[str] = (),
 ) -> Running:
     """Serve the models below a folder; returns when they can be asked.
 
@@ -117,6 +119,7 @@ def serve(
             alone, or all where the engine is `tensorflow_model_server`.
         grpc_port, rest_port: 0 picks a free one.
         names: the models to serve; None serves all.
+        flags: more of TensorFlow Serving's command line, such as `--rest_api_enable_cors_support`.
 
     Raises:
         ValueError: the engine or a model is unknown, a model has no version that can be served, or the engine
@@ -128,7 +131,8 @@ def serve(
     models = _pick(Path(models_folder).resolve(), names)
     _log.info("serving %s with %s: %s", ", ".join(models), choice.engine, choice.reason)
     address = host or _THIS_MACHINE
-    place = _Place(address, _free_port(address, grpc_port), _free_port(address, rest_port))
+    ports = _free_port(address, grpc_port), _free_port(address, rest_port)
+    place = _Place(address, *ports, (LABELS_BEFORE_LOADING, *flags))
     return ENGINES[choice.engine](choice, models, place)
 
 
@@ -174,35 +178,13 @@ def _keep_to(host: str | None, choice: Choice, engine: str) -> Choice:
     return _next_best(f"{_BINARY} cannot keep to {host}")
 
 
-def model_config(models: Mapping[str, Path], *, at: Path | None = None) -> str:
-    """TensorFlow Serving's `model_config_file` for the models, checked version by version, as text.
-
-    TensorFlow Serving would load a half-written version and unload the good one for it. Where one is found,
-    the highest good version is named; elsewhere the latest is served, so that new ones are picked up.
-
-    Args:
-        models: model name to base path.
-        at: where the server sees the models, such as `/models` in a container; None: where they are.
-
-    Raises:
-        ValueError: a model has no good version.
-    """
-    config = ModelServerConfig()
-    for name, base_path in models.items():
-        entry = config.model_config_list.config.add(name=name, model_platform="tensorflow")
-        entry.base_path = str(at / name if at else base_path)
-        best, is_latest = _best_version(name, base_path)
-        if not is_latest:
-            entry.model_version_policy.specific.versions.append(best)
-    return text_format.MessageToString(config)
-
-
 class _Place(NamedTuple):
-    """Where a server is to listen."""
+    """Where a server is to listen, and the flags that it gets besides."""
 
     host: str
     grpc_port: int
     rest_port: int
+    flags: tuple[str, ...] = ()
 
     @property
     def rest_url(self) -> str:
@@ -218,7 +200,9 @@ class _Place(NamedTuple):
 
 
 def _serve_embedded(choice: Choice, models: Mapping[str, Path], place: _Place) -> Running:
-    server = Server(models, host=place.host, grpc_port=place.grpc_port, rest_port=place.rest_port).start()
+    ports = {"grpc_port": place.grpc_port, "rest_port": place.rest_port}
+    configs = {name: of_folder(name, path) for name, path in models.items()}
+    server = Server(configs, host=place.host, **ports, settings=read_flags(place.flags).flags).start()
     return Running(*choice, place.rest_url, place.grpc_target, lambda: server.has_stopped, server.stop)
 
 
@@ -229,6 +213,7 @@ def _serve_binary(choice: Choice, models: Mapping[str, Path], place: _Place) -> 
         f"--port={place.grpc_port}",
         f"--rest_api_port={place.rest_port}",
         f"--model_config_file={scratch / _CONFIG}",
+        *place.flags,
     ]
     # Its gRPC listens on all addresses of IPv4, whatever the host.
     return _run(choice, command, models, place._replace(host=_THIS_MACHINE), scratch, _end)
@@ -244,6 +229,7 @@ def _serve_docker(choice: Choice, models: Mapping[str, Path], place: _Place) -> 
         *(part for volume in (*volumes, f"{scratch}:/config:ro") for part in ("-v", volume)),
         *("--entrypoint", _BINARY, IMAGE),
         *("--port=8500", "--rest_api_port=8501", f"--model_config_file=/config/{_CONFIG}"),
+        *place.flags,
     ]
 
     def end(process: subprocess.Popen) -> None:
@@ -329,20 +315,6 @@ def _pick(folder: Path, names: Collection[str] | None) -> dict[str, Path]:
     if unknown:
         raise ValueError(f"no model {', '.join(unknown)} below {folder}, only {', '.join(models)}")
     return {name: path for name, path in models.items() if names is None or name in names}
-
-
-def _best_version(name: str, base_path: Path) -> tuple[int, bool]:
-    """The highest good version, and whether it is the highest of all."""
-    reasons = []
-    for number, path in find_versions(base_path).items():
-        try:
-            check(path)
-        except BrokenVersionError as error:
-            _log.error("%s: version %d refused: %s", name, number, error)
-            reasons.append(str(error))
-        else:
-            return number, not reasons
-    raise ValueError(f"model {name!r} has no version that can be served: {' '.join(reasons)}")
 
 
 def _docker(*arguments: str) -> bool:

@@ -8,10 +8,11 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from tensorflow.core.protobuf.meta_graph_pb2 import MetaGraphDef
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
+
+from zoo.verify.layout import MANIFEST, other_sizes, read_sizes, version_number
 
 __all__ = ["BrokenVersionError", "Fingerprint", "check", "find_models", "find_versions", "fingerprint"]
 
@@ -52,11 +53,8 @@ def find_versions(base_path: Path) -> dict[int, Path]:
     Raises:
         OSError: the base path is missing or cannot be listed.
     """
-    numbered = {
-        int(child.name): child
-        for child in sorted(base_path.iterdir(), reverse=True)
-        if re.fullmatch(r"[0-9]{1,18}", child.name)
-    }
+    named = {child: version_number(child.name) for child in sorted(base_path.iterdir(), reverse=True)}
+    numbered = {number: child for child, number in named.items() if number is not None}
     return dict(sorted(numbered.items(), reverse=True))
 
 
@@ -118,30 +116,15 @@ def _serving_graph(folder: Path, model_file: Path) -> MetaGraphDef:
 
 def _manifest_problems(folder: Path) -> Iterator[str]:
     """Differences from the sizes that the exporter noted in `assets.extra/zoo.json`, where it did."""
-    manifest = folder / "assets.extra" / "zoo.json"
+    manifest = folder / MANIFEST
     if not manifest.is_file():
         return
     try:
-        sizes = _sizes(json.loads(manifest.read_bytes()))
+        sizes = read_sizes(json.loads(manifest.read_bytes()))
     except ValueError as error:
-        yield f"assets.extra/zoo.json is not a manifest ({error})"
+        yield f"{MANIFEST} is not a manifest ({error})"
         return
-    for name, size in sizes.items():
-        path = folder / name
-        if Path(name).anchor or ".." in Path(name).parts:
-            yield f"assets.extra/zoo.json lists a file outside the version, {name}"
-        elif not path.is_file():
-            yield f"{name} is missing, which its manifest lists"
-        elif path.stat().st_size != size:
-            yield f"{name} has {path.stat().st_size} bytes where its manifest says {size}"
-
-
-def _sizes(manifest: Any) -> dict[str, int]:
-    sizes = manifest.get("files", {}) if isinstance(manifest, dict) else None
-    # type(), since True and False are instances of int
-    if not isinstance(sizes, dict) or any(type(size) is not int for size in sizes.values()):
-        raise ValueError("expected a JSON object whose `files` maps relative paths to sizes in bytes")
-    return sizes
+    yield from other_sizes(folder, sizes)
 
 
 def _missing_files(folder: Path, meta_graph: MetaGraphDef) -> Iterator[str]:

@@ -1,26 +1,42 @@
-"""The gRPC client; grpcio and tensorflow-serving-api are imported when one is made."""
+"""The gRPC client; grpcio and protobuf are all it needs, and imported when one is made."""
 
+import json
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from zoo.serving.answers import Client, ServingError, Signature, TensorInfo, VersionStatus
+from zoo.serving.client_retries import NO_RETRIES, Retries
+from zoo.serving.client_texts import named
 
 __all__ = ["GrpcClient"]
 
+_PREDICTION = "/tensorflow.serving.PredictionService"
+_MODELS = "/tensorflow.serving.ModelService"
 _UNLIMITED = -1
+_LEAST_SECONDS_BETWEEN_LOOKUPS = 5.0
+"""By default a client looks a host up every 30 seconds at most, even where none of its addresses answers."""
 
 
 class GrpcClient(Client):
     """Asks a model over gRPC, TensorFlow Serving's or the embedded server's.
 
+    All addresses that the target stands for are asked in turn, and those that do not answer are left out. So
+    `dns:///models:8500`, with the name of a headless service of Kubernetes, spreads the calls over its
+    replicas; a connection to a service with one address would stay with one replica for good.
+
     Args:
-        target: host and port.
+        target: host and port, or a target as gRPC names it, such as `dns:///models:8500`.
         model: the model's name.
         version: the version to ask; None asks the latest.
-        timeout: seconds that one call may take; sent along as its deadline.
+        label: the label of the version to ask, such as `stable`, in place of its number.
+        timeout: seconds that one call may take, tries and pauses included; sent along as its deadline. The
+            first question looks up the signatures besides, in a call of its own.
+        retries: when to ask again; `status` and what waits for it ask once.
 
     Raises:
-        ImportError: grpcio or tensorflow-serving-api is not installed.
+        ImportError: grpcio or protobuf is not installed.
+        ValueError: both a version and a label are given.
     """
 
     def __init__(
@@ -29,49 +45,51 @@ class GrpcClient(Client):
         *,
         model: str,
         version: int | None = None,
+        label: str | None = None,
         timeout: float = 30.0,
+        retries: Retries = Retries(),  # noqa: B008 - frozen
     ) -> None:
-        super().__init__(model, version, timeout)
+        super().__init__(model, version, label, timeout)
         self.target = target
+        self.retries = retries
         self._wire = _import_wire()
-        # By default a client refuses answers of more than 4 MiB.
-        limits = ("grpc.max_receive_message_length", "grpc.max_send_message_length")
-        options = [(limit, _UNLIMITED) for limit in limits]
-        self._channel = self._wire.grpc.insecure_channel(target, options=options)
-        self._prediction = self._wire.prediction_service.PredictionServiceStub(self._channel)
-        self._model_service = self._wire.model_service.ModelServiceStub(self._channel)
+        self._channel = self._wire.grpc.insecure_channel(target, options=_options(retries))
+        messages = self._wire.messages
+        self._predict = self._method(f"{_PREDICTION}/Predict", messages.PredictResponse)
+        self._get_metadata = self._method(
+            f"{_PREDICTION}/GetModelMetadata", messages.GetModelMetadataResponse
+        )
+        self._get_status = self._method(f"{_MODELS}/GetModelStatus", messages.GetModelStatusResponse)
 
     def predict(
         self, inputs: Mapping[str, Sequence[Any]], *, signature: str = "serving_default"
     ) -> dict[str, list[Any]]:
         """As `Client.predict` says. The dtypes of the inputs are looked up in the metadata, once."""
         known = self._signature(signature).inputs
-        request = self._wire.predict.PredictRequest(model_spec=self._spec(signature))
+        wire = self._wire
+        request = wire.messages.PredictRequest(model_spec=self._spec(signature))
         for name, rows in inputs.items():
             dtype = known[name].dtype if name in known else "DT_STRING"
-            request.inputs[name].CopyFrom(self._write(name, rows, dtype))
-        response = self._call(self._prediction.Predict, request)
-        return {name: self._read(name, proto) for name, proto in response.outputs.items()}
+            request.inputs[named(name)].CopyFrom(wire.tensors.write(name, rows, dtype))
+        response = self._call(self._predict, request, self.retries)
+        return {name: wire.tensors.read(name, proto) for name, proto in response.outputs.items()}
 
     def status(self) -> list[VersionStatus]:
         """As `Client.status` says."""
-        wire = self._wire.get_model_status
-        response = self._call(
-            self._model_service.GetModelStatus, wire.GetModelStatusRequest(model_spec=self._spec())
-        )
-        state_name = wire.ModelVersionStatus.State.Name
+        request = self._wire.messages.GetModelStatusRequest(model_spec=self._spec())
+        response = self._call(self._get_status, request, NO_RETRIES)
+        states = self._wire.messages.STATES
         return [
-            VersionStatus(entry.version, state_name(entry.state), entry.status.error_message)
+            VersionStatus(entry.version, states.get(entry.state, "UNKNOWN"), entry.status.error_message)
             for entry in response.model_version_status
         ]
 
     def metadata(self) -> dict[str, Signature]:
         """As `Client.metadata` says."""
-        wire = self._wire.get_model_metadata
-        request = wire.GetModelMetadataRequest(model_spec=self._spec(), metadata_field=["signature_def"])
-        response = self._call(self._prediction.GetModelMetadata, request)
-        signatures = wire.SignatureDefMap()
-        response.metadata["signature_def"].Unpack(signatures)
+        messages = self._wire.messages
+        request = messages.GetModelMetadataRequest(model_spec=self._spec(), metadata_field=["signature_def"])
+        response = self._call(self._get_metadata, request, self.retries)
+        signatures = messages.SignatureDefMap.FromString(response.metadata["signature_def"].value)
         return {
             name: Signature(self._infos(entry.inputs), self._infos(entry.outputs))
             for name, entry in signatures.signature_def.items()
@@ -82,81 +100,65 @@ class GrpcClient(Client):
         """Close the channel; the client cannot be used again."""
         self._channel.close()
 
-    def _call(self, method: Any, request: Any) -> Any:
-        try:
-            return method(request, timeout=self.timeout)
-        except self._wire.grpc.RpcError as error:
-            message = error.details() or "no explanation."
-            if error.code().name == "UNAVAILABLE":
-                message = f"no server answers at {self.target} ({message})."
-            raise ServingError(error.code().name, message) from error
+    def _method(self, path: str, answer: Any) -> Any:
+        return self._channel.unary_unary(
+            path,
+            request_serializer=lambda request: request.SerializeToString(),
+            response_deserializer=answer.FromString,
+        )
+
+    def _call(self, method: Any, request: Any, retries: Retries) -> Any:
+        def once(seconds: float) -> Any:
+            try:
+                return method(request, timeout=seconds)
+            except self._wire.grpc.RpcError as error:
+                message = error.details() or "no explanation."
+                if error.code().name == "UNAVAILABLE":
+                    message = f"no server answers at {self.target} ({message})."
+                raise ServingError(error.code().name, message) from error
+
+        return retries.ask(once, self.timeout)
 
     def _spec(self, signature: str = "") -> Any:
-        spec = self._wire.model.ModelSpec(name=self.model, signature_name=signature)
+        spec = self._wire.messages.ModelSpec(name=self.model, signature_name=signature)
         if self.version is not None:
             spec.version.value = self.version
+        if self.label is not None:
+            spec.version_label = self.label
         return spec
-
-    def _write(self, name: str, rows: Sequence[Any], dtype: str) -> Any:
-        tf = self._wire.tensorflow
-        try:
-            return tf.make_tensor_proto(rows, dtype=tf.dtypes.DType(self._wire.types.DataType.Value(dtype)))
-        except (TypeError, ValueError) as error:
-            raise ServingError("INVALID_ARGUMENT", f"input {name!r} is not {dtype}: {error}.") from error
-
-    def _read(self, name: str, proto: Any) -> Any:
-        values = self._wire.tensorflow.make_ndarray(proto).tolist()
-        is_text = proto.dtype == self._wire.types.DT_STRING and not name.endswith("_bytes")
-        return _texts(values) if is_text else values
 
     def _infos(self, infos: Mapping[str, Any]) -> dict[str, TensorInfo]:
         return {
-            name: TensorInfo(self._wire.types.DataType.Name(info.dtype), _shape(info.tensor_shape))
+            name: TensorInfo(self._wire.tensors.dtype_name(info.dtype), _shape(info.tensor_shape))
             for name, info in infos.items()
         }
 
 
-class _Wire:
+def _options(retries: Retries) -> list[tuple[str, Any]]:
+    """How the channel is to behave; reconnecting keeps the pace of asking again."""
+    pauses = {"initial": retries.first_pause, "max": retries.longest_pause}
+    return [
+        # By default a client refuses answers of more than 4 MiB.
+        ("grpc.max_receive_message_length", _UNLIMITED),
+        ("grpc.max_send_message_length", _UNLIMITED),
+        ("grpc.service_config", json.dumps({"loadBalancingConfig": [{"round_robin": {}}]})),
+        ("grpc.dns_min_time_between_resolutions_ms", int(1000 * _LEAST_SECONDS_BETWEEN_LOOKUPS)),
+        *((f"grpc.{name}_reconnect_backoff_ms", max(1, int(1000 * pause))) for name, pause in pauses.items()),
+    ]
+
+
+def _import_wire() -> Any:
     """The modules that the protocol needs."""
-
-    def __init__(self) -> None:
-        import grpc
-        import tensorflow
-        from tensorflow.core.framework import types_pb2
-        from tensorflow_serving.apis import (
-            get_model_metadata_pb2,
-            get_model_status_pb2,
-            model_pb2,
-            model_service_pb2_grpc,
-            predict_pb2,
-            prediction_service_pb2_grpc,
-        )
-
-        self.grpc = grpc
-        self.tensorflow = tensorflow
-        self.types = types_pb2
-        self.model = model_pb2
-        self.predict = predict_pb2
-        self.get_model_status = get_model_status_pb2
-        self.get_model_metadata = get_model_metadata_pb2
-        self.prediction_service = prediction_service_pb2_grpc
-        self.model_service = model_service_pb2_grpc
-
-
-def _import_wire() -> _Wire:
     try:
-        return _Wire()
+        import grpc
+
+        from zoo.serving import client_messages, client_tensors
     except ImportError as error:
         raise ImportError(
-            f"the gRPC client needs grpcio and tensorflow-serving-api, and {error.name} cannot be imported: "
-            "install them with `pip install tensorflow-serving-api`, or use RestClient, which needs neither"
+            f"the gRPC client needs grpcio and protobuf, and {error.name} cannot be imported: "
+            "install them with `pip install grpcio protobuf`, or use RestClient, which needs neither"
         ) from error
-
-
-def _texts(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_texts(item) for item in value]
-    return value.decode("utf-8", "replace")
+    return SimpleNamespace(grpc=grpc, messages=client_messages, tensors=client_tensors)
 
 
 def _shape(shape: Any) -> tuple[int | None, ...] | None:

@@ -4,29 +4,48 @@ import base64
 import contextlib
 import http.client
 import json
-import threading
+import time
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from zoo.serving.answers import Client, ServingError, Signature, TensorInfo, VersionStatus
+from zoo.serving.client_retries import NO_RETRIES, Retries
+from zoo.serving.client_texts import is_list, is_unicode, to_bytes
 from zoo.serving.messages import HTTP_STATUS
 
 __all__ = ["RestClient"]
 
 _CODES = {status: code for code, status in reversed(HTTP_STATUS.items())} | {413: "RESOURCE_EXHAUSTED"}
 _CONNECTIONS = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
-_BROKEN_CONNECTION = (http.client.RemoteDisconnected, ConnectionError)
+_BROKEN_CONNECTION = (http.client.IncompleteRead, ConnectionError)
+_BYTES_AT_A_TIME = 65_536
+
+
+class _Answer(NamedTuple):
+    """What came back over HTTP."""
+
+    status: int
+    body: bytes
 
 
 class RestClient(Client):
     """Asks a model over REST, TensorFlow Serving's or the embedded server's.
 
+    Connections are kept open between calls; calls made at the same time have one each.
+
     Args:
         url: where the server is, `http://` or `https://`, without `/v1`.
         model: the model's name.
         version: the version to ask; None asks the latest.
-        timeout: seconds to wait for the server before a call fails.
+        label: the label of the version to ask, such as `stable`, in place of its number.
+        timeout: seconds that one call may take, tries and pauses included. The first question looks up the
+            signatures besides, in a call of its own.
+        retries: when to ask again; `status` and what waits for it ask once.
+
+    Raises:
+        ValueError: the URL is none, or both a version and a label are given.
     """
 
     def __init__(
@@ -35,20 +54,25 @@ class RestClient(Client):
         *,
         model: str,
         version: int | None = None,
+        label: str | None = None,
         timeout: float = 30.0,
+        retries: Retries = Retries(),  # noqa: B008 - frozen
     ) -> None:
-        super().__init__(model, version, timeout)
+        super().__init__(model, version, label, timeout)
         address = urlsplit(url)
         if address.scheme not in _CONNECTIONS or not address.hostname:
             raise ValueError(f"expected a URL such as http://127.0.0.1:8501, got {url!r}")
         self.url = url.rstrip("/")
+        self.retries = retries
         self._open = _CONNECTIONS[address.scheme]
         self._address = (address.hostname, address.port)
         self._path = f"{address.path.rstrip('/')}/v1/models/{quote(model, safe='')}"
         if version is not None:
             self._path += f"/versions/{version}"
-        # One connection a thread, kept open between calls.
-        self._local = threading.local()
+        if label is not None:
+            self._path += f"/labels/{quote(label, safe='')}"
+        # Open connections that no call uses; both ends of a deque are safe to use from several threads.
+        self._idle: deque[http.client.HTTPConnection] = deque()
 
     def predict(
         self, inputs: Mapping[str, Sequence[Any]], *, signature: str = "serving_default"
@@ -60,7 +84,7 @@ class RestClient(Client):
         names = list(self._signature(signature).outputs)
         columns = {name: _write(rows) for name, rows in inputs.items()}
         body = json.dumps({"signature_name": signature, "inputs": columns}).encode("utf-8")
-        answer = self._call("POST", f"{self._path}:predict", body)
+        answer = self._call("POST", f"{self._path}:predict", self.retries, body)
         with self._reading():
             outputs = {names[0]: answer["outputs"]} if len(names) == 1 else answer["outputs"]
             return {
@@ -70,7 +94,7 @@ class RestClient(Client):
 
     def status(self) -> list[VersionStatus]:
         """As `Client.status` says."""
-        answer = self._call("GET", self._path)
+        answer = self._call("GET", self._path, NO_RETRIES)
         with self._reading():
             return [
                 VersionStatus(int(entry["version"]), entry["state"], entry["status"].get("error_message", ""))
@@ -79,7 +103,7 @@ class RestClient(Client):
 
     def metadata(self) -> dict[str, Signature]:
         """As `Client.metadata` says."""
-        answer = self._call("GET", f"{self._path}/metadata")
+        answer = self._call("GET", f"{self._path}/metadata", self.retries)
         with self._reading():
             signatures = answer["metadata"]["signature_def"]["signature_def"]
             return {
@@ -89,14 +113,20 @@ class RestClient(Client):
             }
 
     def close(self) -> None:
-        """Close this thread's connection; the next call opens another."""
-        connection = self._local.__dict__.pop("connection", None)
-        if connection:
-            connection.close()
+        """Close the connections that no call uses; the next call opens another."""
+        with contextlib.suppress(IndexError):
+            while True:
+                self._idle.pop().close()
 
-    def _call(self, method: str, path: str, body: bytes | None = None) -> dict[str, Any]:
-        status, raw = self._send(method, path, body)
-        text = raw.decode("utf-8", "replace")
+    def _call(self, method: str, path: str, retries: Retries, body: bytes | None = None) -> dict[str, Any]:
+        def once(seconds: float) -> dict[str, Any]:
+            return self._read(path, self._send(method, path, body, seconds))
+
+        return retries.ask(once, self.timeout)
+
+    def _read(self, path: str, answered: _Answer) -> dict[str, Any]:
+        """The document of an answer; one that tells of an error is raised."""
+        status, text = answered.status, answered.body.decode("utf-8", "replace")
         try:
             answer = json.loads(text) if text else {}
         except (ValueError, RecursionError):
@@ -118,43 +148,75 @@ class RestClient(Client):
                 "UNKNOWN", f"{self.url} answered something else than TensorFlow Serving would ({error!r})"
             ) from error
 
-    def _send(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
-        """Send a request; once more on a fresh connection if the kept one turns out to be closed."""
-        reused = "connection" in self._local.__dict__
-        try:
-            return self._exchange(method, path, body)
-        except _BROKEN_CONNECTION as error:
-            self.close()
-            if not reused:
-                raise self._unreachable(error) from error
-        except TimeoutError as error:
-            self.close()
-            raise ServingError("DEADLINE_EXCEEDED", f"no answer within {self.timeout} s.") from error
-        except (OSError, http.client.HTTPException) as error:
-            self.close()
-            raise self._unreachable(error) from error
-        return self._send(method, path, body)
+    def _send(self, method: str, path: str, body: bytes | None, seconds: float) -> _Answer:
+        """Send a request on a kept connection, or on a fresh one if there is none that still works."""
+        deadline = time.monotonic() + seconds
+        while True:
+            connection, is_kept = self._connection()
+            try:
+                answer, can_stay = _exchange(connection, method, path, body, deadline)
+            except TimeoutError as error:
+                connection.close()
+                raise ServingError("DEADLINE_EXCEEDED", f"no answer within {self.timeout} s.") from error
+            except (OSError, http.client.HTTPException) as error:
+                connection.close()
+                if not (is_kept and isinstance(error, _BROKEN_CONNECTION)):
+                    raise self._unreachable(error) from error
+                continue
+            if can_stay:
+                self._idle.append(connection)
+            return answer
 
-    def _exchange(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
-        connection = self._local.__dict__.get("connection")
-        if connection is None:
-            connection = self._open(*self._address, timeout=self.timeout)
-            self._local.connection = connection
-        connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
-        response = connection.getresponse()
-        return response.status, response.read()
+    def _connection(self) -> tuple[http.client.HTTPConnection, bool]:
+        """A connection, and whether it was used before."""
+        try:
+            return self._idle.pop(), True
+        except IndexError:
+            return self._open(*self._address), False
 
     def _unreachable(self, error: Exception) -> ServingError:
         return ServingError("UNAVAILABLE", f"no server answers at {self.url} ({error}).")
 
 
+def _exchange(
+    connection: http.client.HTTPConnection, method: str, path: str, body: bytes | None, deadline: float
+) -> tuple[_Answer, bool]:
+    """An answer, and whether the connection can be used again."""
+    connection.timeout = _seconds_until(deadline)
+    if connection.sock is None:
+        connection.connect()
+    # The connection lets go of its socket when an answer says that it is the last.
+    sock = connection.sock
+    sock.settimeout(_seconds_until(deadline))
+    # A server that refuses a body may answer and hang up before it has read all.
+    with contextlib.suppress(BrokenPipeError):
+        connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
+    sock.settimeout(_seconds_until(deadline))
+    response = connection.getresponse()
+    parts = []
+    while part := response.read1(_BYTES_AT_A_TIME):
+        parts.append(part)
+        sock.settimeout(_seconds_until(deadline))
+    if response.length:
+        raise http.client.IncompleteRead(b"".join(parts), response.length)
+    response.read()  # nothing is left; this frees the connection for the next request
+    return _Answer(response.status, b"".join(parts)), connection.sock is not None
+
+
+def _seconds_until(deadline: float) -> float:
+    seconds = deadline - time.monotonic()
+    if seconds <= 0:
+        raise TimeoutError
+    return seconds
+
+
 def _write(value: Any) -> Any:
-    """Rows as JSON has them: bytes become base64 objects."""
-    if isinstance(value, bytes):
-        return {"b64": base64.b64encode(value).decode("ascii")}
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    """Rows as JSON has them: bytes, and texts that hold bytes that are not UTF-8, become base64 objects."""
+    if is_list(value):
         return [_write(item) for item in value]
-    return value
+    if isinstance(value, bytes) or (isinstance(value, str) and not is_unicode(value)):
+        return {"b64": base64.b64encode(to_bytes(value)).decode("ascii")}
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def _read_base64(value: Any) -> Any:

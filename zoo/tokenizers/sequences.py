@@ -20,6 +20,8 @@ class Sources(NamedTuple):
     """(B, S) int32: tokens and END, then PAD; S at least 1."""
     blank: tf.Tensor
     """(B,) bool: whether nothing was there but white space."""
+    texts: tf.Tensor
+    """(B,) strings: what the tokenizer was handed, valid UTF-8 without white space around it."""
 
 
 def read_sources(tokenizer: Tokenizer, texts: Any, limit: int) -> Sources:
@@ -35,8 +37,9 @@ def read_sources(tokenizer: Tokenizer, texts: Any, limit: int) -> Sources:
     """
     # The pattern needs valid UTF-8.
     valid = tf.strings.unicode_transcode(_batch(texts), "UTF-8", "UTF-8", errors="replace")
-    ids = tokenizer.encode(tf.strings.regex_replace(valid, SURROUNDING_WHITE_SPACE, ""))
-    return Sources(close(ids, limit), ids.row_lengths() == 0)
+    stripped = tf.strings.regex_replace(valid, SURROUNDING_WHITE_SPACE, "")
+    ids = tokenizer.encode(stripped)
+    return Sources(close(ids, limit), ids.row_lengths() == 0, stripped)
 
 
 def read_targets(tokenizer: Tokenizer, texts: Any, limit: int) -> tf.Tensor:

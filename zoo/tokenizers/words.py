@@ -82,13 +82,33 @@ class Words(SavedVocabulary):
 
     def encode(self, texts: Any) -> tf.RaggedTensor:
         """Texts (B,) to ids, ragged (B, None) int32; an empty text has none."""
-        pieces = cut(after_a_space(self.normalization.apply(texts)))
+        pieces = self._cut(texts)
         places = self._lookup.find(pieces.values)
         return pieces.with_values(tf.where(places < 0, UNKNOWN, places + len(SPECIALS)))
 
     def decode(self, ids: Any) -> tf.Tensor:
         """Ids (N, T) to texts (N,): up to the first END, special ids left out, UNKNOWN as U+FFFD."""
-        return without_the_space(write(ids, ["", "", "", f" {REPLACEMENT}", *self._pieces]))
+        return self._write(ids)
+
+    def surfaces(self, texts: Any) -> tf.RaggedTensor:
+        """Texts (B,) to what stands there for each id, known or not: ragged (B, None), without the space."""
+        pieces = self._cut(texts)
+        return pieces.with_values(without_the_space(pieces.values))
+
+    def decode_copying(self, ids: Any, copies: tf.Tensor) -> tf.Tensor:
+        """What `decode` gives, but for UNKNOWN, written as a space and a copy.
+
+        Args:
+            ids: (N, T).
+            copies: (N, T) strings; where one is empty, U+FFFD is written.
+        """
+        return self._write(ids, tf.where(copies == "", "", tf.strings.join([" ", copies])))
+
+    def _cut(self, texts: Any) -> tf.RaggedTensor:
+        return cut(after_a_space(self.normalization.apply(texts)))
+
+    def _write(self, ids: Any, unknown: tf.Tensor | None = None) -> tf.Tensor:
+        return without_the_space(write(ids, ["", "", "", f" {REPLACEMENT}", *self._pieces], unknown))
 
     def tokens(self, ids: Any) -> tf.Tensor:
         """Ids of any shape to what each token is called, strings of the same shape."""

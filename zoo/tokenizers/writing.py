@@ -19,17 +19,21 @@ def writable(ids: tf.Tensor) -> tf.Tensor:
     return tf.logical_and(ids >= UNKNOWN, tf.logical_not(ended))
 
 
-def write(ids: Any, surfaces: Sequence[str | bytes]) -> tf.Tensor:
+def write(ids: Any, surfaces: Sequence[str | bytes], unknown: tf.Tensor | None = None) -> tf.Tensor:
     """Put together what ids stand for.
 
     Args:
         ids: (N, T).
         surfaces: what each id is written as, V of them; bytes need not be valid UTF-8 by themselves.
+        unknown: (N, T) strings, what UNKNOWN is written as where they are not empty.
 
     Returns:
         (N,) valid UTF-8; bytes that are not become U+FFFD.
     """
     ids = tf.convert_to_tensor(ids, tf.int32)
-    parts = tf.where(writable(ids), tf.gather(tf.constant(list(surfaces), tf.string), ids), "")
+    written = tf.gather(tf.constant(list(surfaces), tf.string), ids)
+    if unknown is not None:
+        written = tf.where((ids == UNKNOWN) & (unknown != ""), unknown, written)
+    parts = tf.where(writable(ids), written, "")
     joined = tf.strings.reduce_join(parts, axis=1)
     return tf.strings.unicode_transcode(joined, "UTF-8", "UTF-8", errors="replace")

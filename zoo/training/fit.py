@@ -14,6 +14,7 @@ from zoo.training.distribution import even_rows, placement
 from zoo.training.epochs import Epochs, SharedEpochs, share_weights
 from zoo.training.losses import TokenCrossEntropy
 from zoo.training.resuming import Checkpoints
+from zoo.training.sampling import sampled
 from zoo.training.schedules import learning_rate
 from zoo.training.settings import TrainingSettings
 from zoo.training.tokens import TokenAccuracy, Tokens
@@ -88,6 +89,8 @@ def fit(
     training, validation = _shared(training, validation, settings, model.distribute_strategy)
     steps = training.steps
     place = placement(model.distribute_strategy)
+    if settings.sampling is not None:
+        model = sampled(model, settings.sampling, seed=settings.seed)
     model = place.trainee(model)
     compile_model(model, settings, steps=steps * settings.epochs)
     _build(model, place.share(validation.take(1)))

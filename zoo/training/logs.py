@@ -44,6 +44,7 @@ def tensorboard(folder: Path) -> keras.callbacks.TensorBoard:
     if find_spec("tensorboard") is None:
         raise ImportError(
             "TensorBoard, which does not come with TensorFlow any more, is not installed: "
-            "pip install tensorboard. Without it, a learning curve is written as a table: --curve FILE"
+            "pip install 'seq2seq-zoo[tensorboard]'. Without it, a learning curve is written as a table: "
+            "--curve FILE"
         )
     return keras.callbacks.TensorBoard(folder)

@@ -1,12 +1,17 @@
 """How to train."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
+from zoo.training.sampling import ScheduledSampling
 from zoo.training.schedules import SCHEDULES
 
 __all__ = ["TrainingSettings", "Watch"]
 
 PRECISIONS = ("float32", "mixed_bfloat16", "mixed_float16")
+
+LATER = ("sampling",)
+"""Settings that earlier trainings did not have; where one is None, a training is as it was without it."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,7 @@ class TrainingSettings:
         precision: name of Keras' dtype policy: float32, mixed_bfloat16 or mixed_float16.
         watch: what ends the training early and chooses the best epoch, if anything. With `average_last`, the
             weights are the mean of the last epochs all the same.
+        sampling: lets the model read some tokens of its own; None: teacher forcing, it reads what is right.
 
     Raises:
         ValueError: a setting is out of its range, or the batch is measured in none or both of its two ways.
@@ -77,6 +83,15 @@ class TrainingSettings:
     accumulation: int = 1
     precision: str = "float32"
     watch: Watch | None = None
+    sampling: ScheduledSampling | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """All settings in JSON's terms, as a checkpoint and a record hold them.
+
+        One of `LATER` that is None is left out, so that a training that began before there was such a setting
+        is the same training now, and can be gone on with.
+        """
+        return {name: value for name, value in asdict(self).items() if name not in LATER or value is not None}
 
     def __post_init__(self) -> None:
         if (self.batch_size is None) == (self.batch_tokens is None):

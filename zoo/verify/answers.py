@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zoo.verify.layout import Example, from_plain
+from zoo.verify.layout import Example, from_plain, question_of
 from zoo.verify.report import Rule
 from zoo.verify.servable import Ask
 
@@ -119,11 +119,11 @@ def _by_signature(examples: Sequence[Example]) -> dict[str, list[Example]]:
 
 
 def _text_signatures(served: Served) -> list[str]:
-    """Signatures that take texts, the question by the name `text`, and else only what has a neutral value."""
+    """Signatures whose question is a text, or bytes, and that take beside it what has a neutral value."""
     return [
         name
         for name, form in served.signatures.items()
-        if "text" in form["inputs"]
+        if question_of(form) in form["inputs"]
         and all(
             spec["dtype"] == "string" or key in form.get("neutral", {})
             for key, spec in form["inputs"].items()
@@ -132,19 +132,20 @@ def _text_signatures(served: Served) -> list[str]:
 
 
 def _questions(served: Served, signature: str, texts: Sequence[bytes]) -> list[Example]:
-    """Questions of a signature; what it takes beside `text` is neutral, or empty."""
+    """Questions of a signature; what it takes beside them is neutral, or empty."""
     form = served.signatures[signature]
+    asked = question_of(form)
     neutral = form.get("neutral", {})
     beside = {
         name: from_plain(neutral.get(name, ""), spec["dtype"])
         for name, spec in form["inputs"].items()
-        if name != "text"
+        if name != asked
     }
-    return [Example(signature, {"text": np.array(text, object), **beside}, {}) for text in texts]
+    return [Example(signature, {asked: np.array(text, object), **beside}, {}) for text in texts]
 
 
 def _other_answers(served: Served) -> Iterator[str]:
-    for name in served.signatures.keys() - _by_signature(served.golden).keys():
+    for name in sorted(served.signatures.keys() - _by_signature(served.golden).keys()):
         yield f"There is no golden question for {name}."
     yield from _differences(served.alone, served.golden, "loaded")
     yield from _differences(ask_alone(served.session, served.golden), served.golden, "in a session")
@@ -175,7 +176,8 @@ def _blank(served: Served) -> Iterator[str]:
         for answer in _ask_together(served.session, _questions(served, signature, BLANK)):
             written = answer.outputs.get("text", np.array(b"", object))
             if any(text for text in written.ravel()):
-                yield f"{signature} answered {answer.inputs['text'].item()!r} with {_brief(written)}."
+                asked = answer.inputs[question_of(served.signatures[signature])].item()
+                yield f"{signature} answered {asked!r} with {_brief(written)}."
 
 
 def _unusual(served: Served) -> Iterator[str]:

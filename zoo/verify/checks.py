@@ -1,59 +1,85 @@
 """All checks of an export, in order."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
 from zoo.text_operations import register_text_operations
 from zoo.verify import answers, files, graph, warmup
-from zoo.verify.layout import MANIFEST, read_golden
+from zoo.verify.layout import Example, read_golden, read_manifest
 from zoo.verify.report import Check, Report, Rule
-from zoo.verify.servable import Ask, ask_loaded, ask_session
+from zoo.verify.servable import Loaded, load_both_ways
 
 __all__ = ["check_export"]
+
+
+class _Group(NamedTuple):
+    """Checks that are made together."""
+
+    checks: list[Check]
+    needed: bool = True
+    """Whether what comes after makes sense only where they hold."""
 
 
 def check_export(path: Path) -> Report:
     """Check an export in this process; see `zoo.verify.verify`."""
     checks: list[Check] = []
-    for group in _groups(path):
-        checks += group
-        if not all(check.ok for check in group):
-            break
+    try:
+        for group in _groups(path):
+            checks += group.checks
+            if group.needed and not all(check.ok for check in group.checks):
+                break
+    except Exception as error:  # a broken export must not look like broken checks
+        checks.append(
+            Check("checks", False, f"They ended with {type(error).__name__}: {error}. Export again.")
+        )
     return Report(str(path), tf.__version__, tuple(checks))
 
 
-def _groups(path: Path) -> Iterator[list[Check]]:
-    """Checks in groups: each makes sense only where all groups before it hold."""
-    yield _apply(files.RULES, path)
+def _groups(path: Path) -> Iterator[_Group]:
+    """Checks in groups, in order."""
+    yield _Group([files.check_files(path)])
+    # What was changed matters more than that it was: the checks below say what it does.
+    yield _Group(_apply(files.CONTENTS, path), needed=False)
 
     check, written = _attempt(
         "reading", "manifest and graph can be read", "Export again.", lambda: _read(path)
     )
-    yield [check]
-    yield _apply(graph.RULES, written)
+    yield _Group([check])
+    yield _Group(_apply(graph.RULES, written))
 
-    check, ways = _attempt(
+    check, loaded = _attempt(
         "loading",
         "TensorFlow loads it, by tf.saved_model.load and into a session",
         "If a package is missing, install it; otherwise export again.",
         lambda: _load(path, written),
     )
-    yield [check]
+    if loaded is not None:
+        seconds = "in {:.1f} s and {:.1f} s".format(*loaded.seconds)
+        check = replace(check, detail=f"{check.detail}, {seconds}")
+    yield _Group([check])
+
+    check, golden = _attempt(
+        "golden questions",
+        "they can be read, with their answers",
+        "Export again: it writes them.",
+        lambda: read_golden(path, written.signatures),
+    )
+    yield _Group([check])
 
     check, served = _attempt(
         "asking",
         "all golden questions can be asked",
         "Let the exported functions take every text.",
-        lambda: _ask(path, written, ways),
+        lambda: _ask(written, golden, loaded),
     )
-    yield [check]
-    yield _apply(answers.RULES, served)
+    yield _Group([check])
+    yield _Group(_apply(answers.RULES, served))
     name = written.manifest["card"]["name"]
-    yield _apply(warmup.RULES, warmup.WarmUp(path, name, written.signatures, served.session))
+    yield _Group(_apply(warmup.RULES, warmup.WarmUp(path, name, written.signatures, served.session)))
 
 
 def _apply(rules: Iterable[Rule], subject: Any) -> list[Check]:
@@ -69,18 +95,16 @@ def _attempt(name: str, promise: str, remedy: str, make: Callable[[], Any]) -> t
 
 
 def _read(path: Path) -> graph.Written:
-    manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-    return graph.Written(manifest, graph.read_meta_graph(path))
+    return graph.Written(read_manifest(path), graph.read_meta_graph(path))
 
 
-def _load(path: Path, written: graph.Written) -> tuple[Ask, Ask]:
+def _load(path: Path, written: graph.Written) -> Loaded:
     known = graph.known_operations()
     if any(known[name] == graph.TEXT_OPERATIONS for name in graph.operations(written.meta_graph)):
         register_text_operations()
-    return ask_loaded(path), ask_session(path)
+    return load_both_ways(path)
 
 
-def _ask(path: Path, written: graph.Written, ways: tuple[Ask, Ask]) -> answers.Served:
-    loaded, session = ways
-    golden = read_golden(path, written.signatures)
-    return answers.Served(written.signatures, golden, loaded, session, answers.ask_alone(loaded, golden))
+def _ask(written: graph.Written, golden: list[Example], loaded: Loaded) -> answers.Served:
+    alone = answers.ask_alone(loaded.function, golden)
+    return answers.Served(written.signatures, golden, loaded.function, loaded.session, alone)

@@ -1,5 +1,6 @@
 """What can be told from the graph as it was written, before it is loaded."""
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,9 @@ TEXT_OPERATIONS = "tensorflow-text"
 
 WEIGHT_BYTES = 64 * 1024
 """A floating-point constant above this is taken for a weight. Vocabularies are strings and integers."""
+
+ABSOLUTE_PATH = re.compile(rb"(?:/[\w.@+-]+){2,}|[A-Za-z]:\\[\w.@+\\ -]+")
+"""A path with two parts at least, so that texts such as `/` are none."""
 
 SERVED_DTYPES = frozenset({"string", "bool", "float32", "float64"}) | {
     f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)
@@ -108,13 +112,19 @@ def _other_signatures(written: Written) -> Iterator[str]:
     }
     if "serving_default" not in found:
         yield "There is no signature serving_default."
-    for name in sorted(found.keys() | expected.keys()):
-        if found.get(name) != expected.get(name):
-            yield f"{name} is {found.get(name)} where the manifest says {expected.get(name)}."
+    for name in sorted(expected.keys() - found.keys()):
+        yield f"The graph has no signature {name}, which the manifest has."
+    for name in sorted(found.keys() - expected.keys()):
+        yield f"The graph has a signature {name}, which the manifest lacks."
+    for name in sorted(found.keys() & expected.keys()):
+        if found[name] != expected[name]:
+            yield f"{name} is {found[name]} where the manifest says {expected[name]}."
 
 
 def _unservable_tensors(written: Written) -> Iterator[str]:
     for name, signature in _forms(written.meta_graph).items():
+        if not signature["inputs"] or not signature["outputs"]:
+            yield f"{name} has no inputs or no outputs."
         for key, form in signature["inputs"].items():
             if form["shape"] != [None]:
                 yield f"Input {key} of {name} has shape {form['shape']}, expected [None]."
@@ -130,20 +140,46 @@ def _unknown_operations(written: Written) -> Iterator[str]:
     for name in sorted(operations(written.meta_graph) - known_operations().keys()):
         if "PyFunc" in name:
             yield f"{name} calls Python, which does not run in a server."
-        elif not name.startswith(("Xla", "_Xla")):
+        elif not _is_of_xla(name):
             yield f"{name} is not known to tensorflow/serving:2.20.0."
 
 
 def _compiled(written: Written) -> Iterator[str]:
     for name in sorted(operations(written.meta_graph)):
-        if name.startswith(("Xla", "_Xla")):
+        if _is_of_xla(name):
             yield f"The op {name} belongs to XLA."
     for function in written.meta_graph.graph_def.library.function:
-        if function.attr["_XlaMustCompile"].b:
+        if _asks_for_xla(function.attr):
             yield f"The function {function.signature.name} is compiled with XLA."
     for node in _nodes(written.meta_graph):
-        if node.attr["_XlaMustCompile"].b:
+        if _asks_for_xla(node.attr):
             yield f"The call {node.name} asks for XLA."
+
+
+def _is_of_xla(operation: str) -> bool:
+    return "Xla" in operation or "TPU" in operation
+
+
+def _asks_for_xla(attributes: Any) -> bool:
+    """Whether a function or call is marked so, or a function that it names is."""
+    marked = any(name in attributes and attributes[name].b for name in ("_XlaMustCompile", "_XlaCompile"))
+    named = [named.attr for value in attributes.values() for named in (value.func, *value.list.func)]
+    return marked or any(_asks_for_xla(other) for other in named)
+
+
+def _paths(written: Written) -> Iterator[str]:
+    """Constants of one string; the words of a vocabulary are many, and may be anything."""
+    for node in _nodes(written.meta_graph):
+        tensor = node.attr["value"].tensor if "value" in node.attr else None
+        if (
+            tensor is None
+            or tensor.dtype != tf.string
+            or len(tensor.string_val) != 1
+            or tensor.tensor_shape.dim
+        ):
+            continue
+        if ABSOLUTE_PATH.fullmatch(tensor.string_val[0]):
+            yield f"The constant {node.name} holds the path {tensor.string_val[0].decode()}."
 
 
 def _constant_weights(written: Written) -> Iterator[str]:
@@ -186,6 +222,12 @@ RULES = (
         "weights are variables, not constants of the graph",
         "Hold the numbers in a variable that the exported function reads.",
         _constant_weights,
+    ),
+    Rule(
+        "paths",
+        "the graph holds no absolute path",
+        "Give files to the graph as assets (tf.saved_model.Asset), or as what they hold.",
+        _paths,
     ),
 )
 """For a `Written`."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 __all__ = ["Check", "Report", "Rule"]
 
-SHOWN = 3
+SHOWN = 5
 """How many complaints of one check are spelled out; the rest are counted."""
 
 

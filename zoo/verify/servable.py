@@ -1,15 +1,41 @@
 """Loading an export in the two ways that TensorFlow has, without Keras and without the zoo."""
 
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
-__all__ = ["Ask", "ask_loaded", "ask_session"]
+__all__ = ["Ask", "AskError", "Loaded", "ask_loaded", "ask_session", "load_both_ways"]
 
 Ask = Callable[[str, Mapping[str, np.ndarray]], dict[str, np.ndarray]]
 """`ask(signature, inputs)` gives the outputs by name; all arrays begin with the batch."""
+
+
+class AskError(RuntimeError):
+    """A signature was asked and failed; says which, and on how many rows."""
+
+
+class Loaded(NamedTuple):
+    """An export, loaded in both ways."""
+
+    function: Ask
+    """Asks through `tf.saved_model.load`."""
+    session: Ask
+    """Asks through a session, as a server does."""
+    seconds: tuple[float, float]
+    """That each took to load."""
+
+
+def load_both_ways(path: Path) -> Loaded:
+    """Load an export twice, and measure it."""
+    start = time.perf_counter()
+    function = ask_loaded(path)
+    between = time.perf_counter()
+    session = ask_session(path)
+    return Loaded(function, session, (between - start, time.perf_counter() - between))
 
 
 def ask_loaded(path: Path) -> Ask:
@@ -20,7 +46,7 @@ def ask_loaded(path: Path) -> Ask:
         outputs = loaded.signatures[signature](**{name: tf.constant(value) for name, value in inputs.items()})
         return {name: value.numpy() for name, value in outputs.items()}
 
-    return ask
+    return _named(ask)
 
 
 def ask_session(path: Path) -> Ask:
@@ -34,4 +60,21 @@ def ask_session(path: Path) -> Ask:
         feeds = {definition.inputs[name].name: value for name, value in inputs.items()}
         return session.run({name: tensor.name for name, tensor in definition.outputs.items()}, feeds)
 
-    return ask
+    return _named(ask)
+
+
+def _named(ask: Ask) -> Ask:
+    """Let errors say what was asked."""
+
+    def named(signature: str, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        try:
+            return ask(signature, inputs)
+        except Exception as error:
+            rows = {name: np.shape(value)[:1] for name, value in inputs.items()}
+            first = next(iter(rows.values()), ())
+            count = first[0] if first else "no"
+            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+            said = " ".join(lines[:2])[:300]
+            raise AskError(f"{signature}, asked {count} rows: {type(error).__name__}: {said}") from error
+
+    return named

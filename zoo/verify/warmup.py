@@ -1,16 +1,19 @@
-"""Whether the requests that warm a server up can be made."""
+"""The requests that warm a server up: which an export has, and whether they can be made."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from zoo.verify.layout import WARMUP
+from zoo.verify.layout import WARMUP, Example
 from zoo.verify.report import Rule
-from zoo.verify.servable import Ask
+from zoo.verify.servable import Ask, AskError
 
-__all__ = ["RULES", "WarmUp"]
+__all__ = ["BATCHES", "RULES", "WarmUp", "write_requests"]
+
+BATCHES = (1, 2, 4, 8, 16, 32)
+"""Rows of a request: the `allowed_batch_sizes` of the deployment, to which a server fills batches up."""
 
 MOST = 1000
 """TensorFlow Serving refuses a file with more records."""
@@ -32,6 +35,36 @@ class WarmUp(NamedTuple):
     ask: Ask
 
 
+def write_requests(path: Path, model: str, examples: Sequence[Example], question: str) -> None:
+    """For each signature its shortest question in batches of each size, its longest in the two extreme ones.
+
+    Nearly all of what warming up takes is the first request to a signature, so that many requests cost little
+    more than one; only long questions in large batches do.
+
+    Args:
+        path: folder of the export.
+        model: name that it is served under.
+        examples: of all signatures, one at least of each with a question that is not blank.
+        question: name of the input that is the question.
+    """
+    from tensorflow_serving.apis import prediction_log_pb2
+
+    with tf.io.TFRecordWriter(str(path / WARMUP)) as records:
+        for signature in dict.fromkeys(example.signature for example in examples):
+            asked = [example.inputs for example in examples if example.signature == signature]
+            asked = [inputs for inputs in asked if inputs[question].strip()]
+            asked.sort(key=lambda inputs: len(inputs[question]))
+            sized = [(asked[0], size) for size in BATCHES]
+            for inputs, size in (*sized, (asked[-1], BATCHES[0]), (asked[-1], BATCHES[-1])):
+                log = prediction_log_pb2.PredictionLog()
+                request = log.predict_log.request
+                request.model_spec.name = model
+                request.model_spec.signature_name = signature
+                for name, value in inputs.items():
+                    request.inputs[name].CopyFrom(tf.make_tensor_proto([value] * size))
+                records.write(log.SerializeToString())
+
+
 def _requests(path: Path) -> list[Any]:
     try:
         from tensorflow_serving.apis import prediction_log_pb2
@@ -41,17 +74,18 @@ def _requests(path: Path) -> list[Any]:
             f"pip install --no-deps 'tensorflow-serving-api~={tf.__version__}'."
         ) from error
     records = tf.data.TFRecordDataset(str(path / WARMUP)).as_numpy_iterator()
-    return [prediction_log_pb2.PredictionLog.FromString(record).predict_log.request for record in records]
+    logs = [prediction_log_pb2.PredictionLog.FromString(record) for record in records]
+    for number, log in enumerate(logs):
+        if log.WhichOneof("log_type") != "predict_log":
+            raise ValueError(f"Record {number} holds {log.WhichOneof('log_type')}, expected predict_log.")
+    return [log.predict_log.request for log in logs]
 
 
 def _useless_requests(warm_up: WarmUp) -> Iterator[str]:
     requests = _requests(warm_up.path)
     if len(requests) > MOST:
         yield f"There are {len(requests)} requests, more than the {MOST} that a server takes."
-    for name in sorted(
-        warm_up.signatures.keys() - {request.model_spec.signature_name for request in requests}
-    ):
-        yield f"There is no request for the signature {name}."
+    yield from _too_few(warm_up.signatures, requests)
     for number, request in enumerate(requests):
         spec = request.model_spec
         if spec.name != warm_up.name:
@@ -64,15 +98,33 @@ def _useless_requests(warm_up: WarmUp) -> Iterator[str]:
         if found != {key: form["dtype"] for key, form in expected.items()}:
             yield f"Request {number} gives {spec.signature_name} the inputs {found}, expected {expected}."
             continue
-        warm_up.ask(
-            spec.signature_name, {key: tf.make_ndarray(value) for key, value in request.inputs.items()}
-        )
+        rows = {key: tf.make_ndarray(value) for key, value in request.inputs.items()}
+        try:
+            warm_up.ask(spec.signature_name, rows)
+        except AskError as error:
+            yield f"Request {number} failed: {error}."
+
+
+def _too_few(signatures: Mapping[str, Any], requests: Sequence[Any]) -> Iterator[str]:
+    """Every signature needs a request of every size of batch."""
+    sizes: dict[str, set[int]] = {name: set() for name in signatures}
+    for request in requests:
+        rows = [
+            tensor.tensor_shape.dim[0].size for tensor in request.inputs.values() if tensor.tensor_shape.dim
+        ]
+        sizes.setdefault(request.model_spec.signature_name, set()).update(rows)
+    for name in sorted(signatures):
+        missing = [str(size) for size in BATCHES if size not in sizes[name]]
+        if missing == [str(size) for size in BATCHES]:
+            yield f"There is no request for the signature {name}."
+        elif missing:
+            yield f"There is no request for the signature {name} with {', '.join(missing)} rows."
 
 
 RULES = (
     Rule(
         "warm-up",
-        "there are requests for every signature, and all can be answered",
+        "there are requests for every signature and size of batch, and all can be answered",
         "Otherwise a server refuses the version, or its first users wait: export again.",
         _useless_requests,
     ),

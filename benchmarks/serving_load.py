@@ -1,0 +1,123 @@
+"""Clients that ask one question after the other, many at a time, and what came of it."""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+
+from zoo.serving.client import ServingError
+
+__all__ = ["Load", "Outcome"]
+
+WAIT_SECONDS = 120.0
+PAUSE = 0.02
+
+
+@dataclass
+class Outcome:
+    """What one client or several met.
+
+    Attributes:
+        answers: how often each answer came.
+        seconds: how long each answered request took.
+        failures: code and message of each request that failed.
+        latest: the last answer.
+    """
+
+    answers: Counter[str] = field(default_factory=Counter)
+    seconds: list[float] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    latest: str | None = None
+
+    @property
+    def requests(self) -> int:
+        """All that were sent."""
+        return len(self.seconds) + len(self.failures)
+
+
+class Load:
+    """Clients under way: from the beginning of a `with` block to its end.
+
+    Args:
+        askers: each asks one question and returns the answer; every one has a thread of its own.
+    """
+
+    def __init__(self, askers: Sequence[Callable[[], str]]) -> None:
+        self._outcomes = [Outcome() for _ in askers]
+        self._told = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._ask_on, args=pair, daemon=True)
+            for pair in zip(askers, self._outcomes, strict=True)
+        ]
+
+    @property
+    def outcome(self) -> Outcome:
+        """What all clients met so far, together."""
+        whole = Outcome()
+        for part in self._outcomes:
+            whole.answers.update(part.answers)
+            whole.seconds += part.seconds
+            whole.failures += part.failures
+        return whole
+
+    def wait_until_all_answer(self, expected: str) -> None:
+        """Wait until the last answer of every client is this one.
+
+        Raises:
+            TimeoutError: it did not come about.
+        """
+        self._wait(lambda: all(part.latest == expected for part in self._outcomes), f"the answer {expected}")
+
+    def wait_for_more(self, requests: int = 3) -> None:
+        """Wait until every client has asked so many times more.
+
+        Raises:
+            TimeoutError: it did not come about.
+        """
+        wanted = [part.requests + requests for part in self._outcomes]
+        self._wait(
+            lambda: all(part.requests >= n for part, n in zip(self._outcomes, wanted, strict=True)),
+            f"{requests} more requests",
+        )
+
+    def stop(self) -> None:
+        """Let the clients end, each after the question that it has asked."""
+        self._told.set()
+        for thread in self._threads:
+            thread.join(WAIT_SECONDS)
+
+    def __enter__(self) -> "Load":
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _ask_on(self, ask: Callable[[], str], outcome: Outcome) -> None:
+        while not self._told.is_set():
+            started = time.perf_counter()
+            try:
+                answer = ask()
+            except ServingError as error:
+                outcome.failures.append(str(error))
+                continue
+            outcome.seconds.append(time.perf_counter() - started)
+            outcome.answers[answer] += 1
+            outcome.latest = answer
+
+    def _wait(self, condition: Callable[[], bool], what: str) -> None:
+        deadline = time.monotonic() + WAIT_SECONDS
+        while not condition():
+            if time.monotonic() >= deadline:
+                latest = [part.latest for part in self._outcomes]
+                failures = self.outcome.failures[-3:]
+                raise TimeoutError(
+                    f"{what} did not come from every client within {WAIT_SECONDS:.0f} s: their latest answers "
+                    f"are {latest}, the last failures {failures}"
+                )
+            time.sleep(PAUSE)

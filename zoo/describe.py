@@ -1,0 +1,189 @@
+"""A card of an export, in Markdown: what it is, what it answers, and requests to copy.
+
+It is read off the export alone, so it can be written wherever the folder lies.
+"""
+
+import json
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from zoo.verify.layout import GOLDEN, MANIFEST
+
+__all__ = ["Where", "describe"]
+
+REST_SNIPPET = """\
+import json
+import urllib.request
+
+url = {url!r}
+body = {body!r}
+request = urllib.request.Request(url, json.dumps(body).encode(), {{"Content-Type": "application/json"}})
+with urllib.request.urlopen(request, timeout=60) as response:
+    print(json.load(response))"""
+
+GRPC_SNIPPET = """\
+import grpc
+from tensorflow import make_ndarray, make_tensor_proto
+from tensorflow_serving.apis.predict_pb2 import PredictRequest
+from tensorflow_serving.apis.prediction_service_pb2_grpc import PredictionServiceStub
+
+request = PredictRequest()
+request.model_spec.name = {model!r}
+request.model_spec.signature_name = {signature!r}
+{inputs}
+with grpc.insecure_channel({target!r}) as channel:
+    answer = PredictionServiceStub(channel).Predict(request, timeout=60)
+print({{name: make_ndarray(value).tolist() for name, value in answer.outputs.items()}})"""
+
+LONGEST_ANSWER = 400
+"""Characters of an answer that are shown."""
+
+
+class Where(NamedTuple):
+    """Where the model is served, as the requests of a card say it."""
+
+    rest_url: str = "http://127.0.0.1:8501"
+    grpc_target: str = "127.0.0.1:8500"
+
+
+def describe(path: Path, where: Where = Where()) -> str:  # noqa: B008 - immutable
+    """The card of the export in a folder `NAME/VERSION`.
+
+    Args:
+        path: of the version; or of the model, then of its highest version.
+        where: it is served.
+
+    Raises:
+        FileNotFoundError: there is no export with a manifest.
+    """
+    path = _version(Path(path))
+    manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+    examples = _examples(json.loads((path / GOLDEN).read_text(encoding="utf-8")))
+    parts = [
+        _about(path, manifest),
+        _figures(manifest["card"]["metrics"]),
+        _list("Notes", manifest["card"]["notes"]),
+        _signatures(manifest["signatures"]),
+        *_requests(manifest, examples, where),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _version(path: Path) -> Path:
+    if (path / MANIFEST).is_file():
+        return path
+    found = (child for child in path.glob("[0-9]*") if child.name.isdigit())
+    versions = [child for child in found if (child / MANIFEST).is_file()]
+    if not versions:
+        raise FileNotFoundError(
+            f"There is no export of the zoo in {path}: expected {path / MANIFEST}. Give the folder "
+            "NAME/VERSION of an export, or NAME."
+        )
+    return max(versions, key=lambda child: int(child.name))
+
+
+def _examples(golden: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """For each signature the first question of the last text, which is one of the task's own examples."""
+    *_, last = (entry["inputs"]["text"] for entry in golden if isinstance(entry["inputs"]["text"], str))
+    examples: dict[str, Mapping[str, Any]] = {}
+    for entry in golden:
+        if entry["inputs"]["text"] == last:
+            examples.setdefault(entry["signature"], entry)
+    return examples
+
+
+def _about(path: Path, manifest: Mapping[str, Any]) -> str:
+    card = manifest["card"]
+    size = sum(manifest["files"].values()) / 2**20
+    rows = {
+        "task": card["task"],
+        "recipe": card["recipe"],
+        "languages": ", ".join(card["languages"]),
+        "licence": card["licence"],
+        "created": manifest["created"],
+        "made with": ", ".join(f"{name} {version}" for name, version in manifest["versions"].items()),
+        "needs": ", ".join(["TensorFlow", *manifest["needs"]]),
+        "size": f"{size:.1f} MiB",
+    }
+    title = f"# {card['name']}" + (f", version {path.name}" if path.name.isdigit() else "")
+    return f"{title}\n\n{card['description']}\n\n{_table(('', ''), rows.items())}"
+
+
+def _figures(metrics: Mapping[str, float]) -> str:
+    rows = [(name.replace(".", ", ").replace("_", " "), f"{value:.4f}") for name, value in metrics.items()]
+    return "## Figures\n\n" + _table(("on the test splits", ""), rows) if rows else ""
+
+
+def _list(title: str, lines: Sequence[str]) -> str:
+    return f"## {title}\n\n" + "\n".join(f"- {line}" for line in lines) if lines else ""
+
+
+def _signatures(signatures: Mapping[str, Any]) -> str:
+    rows = [
+        (f"`{name}`", _inputs(form["inputs"], form.get("neutral", {})), _outputs(form["outputs"]))
+        for name, form in signatures.items()
+    ]
+    return "## Signatures\n\n" + _table(("name", "inputs (neutral value)", "outputs"), rows)
+
+
+def _inputs(forms: Mapping[str, Any], neutral: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"`{name}` {form['dtype']}" + (f" ({json.dumps(neutral[name])})" if name in neutral else "")
+        for name, form in forms.items()
+    )
+
+
+def _outputs(forms: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"`{name}` {form['dtype']} ({', '.join(['B', *(str(size or '-') for size in form['shape'][1:])])})"
+        for name, form in forms.items()
+    )
+
+
+def _requests(
+    manifest: Mapping[str, Any], examples: Mapping[str, Mapping[str, Any]], where: Where
+) -> Iterator[str]:
+    """A request to each signature with its answer, and one from Python over each protocol."""
+    name = manifest["card"]["name"]
+    url = f"{where.rest_url}/v1/models/{name}:predict"
+    lines = []
+    for signature, example in examples.items():
+        command = f"curl {url} -d {shlex.quote(json.dumps(_body(signature, example), ensure_ascii=False))}"
+        lines.append(f"`{signature}`:\n\n```sh\n{command}\n```\n\n```json\n{_answer(example)}\n```")
+    yield "\n\n".join(["## Requests\n\nEach with the answer that this export gave when it was made.", *lines])
+    signature = "beam" if "beam" in examples else "serving_default"
+    body = _body(signature, examples[signature])
+    yield "## From Python, over REST\n\n" + _python(REST_SNIPPET.format(body=body, url=url))
+    forms = manifest["signatures"][signature]["inputs"]
+    inputs = "\n".join(
+        f"request.inputs[{key!r}].CopyFrom(make_tensor_proto([{value!r}], dtype={forms[key]['dtype']!r}))"
+        for key, value in examples[signature]["inputs"].items()
+    )
+    code = GRPC_SNIPPET.format(model=name, signature=signature, inputs=inputs, target=where.grpc_target)
+    yield "## From Python, over gRPC\n\n" + _python(code)
+
+
+def _body(signature: str, example: Mapping[str, Any]) -> dict[str, Any]:
+    """The body of a request with one row."""
+    name = {} if signature == "serving_default" else {"signature_name": signature}
+    return {**name, "instances": [dict(example["inputs"])]}
+
+
+def _answer(example: Mapping[str, Any]) -> str:
+    """What comes back: with one output its values alone."""
+    outputs = example["outputs"]
+    row = next(iter(outputs.values())) if len(outputs) == 1 else outputs
+    written = json.dumps({"predictions": [row]}, ensure_ascii=False)
+    return written if len(written) <= LONGEST_ANSWER else f"{written[:LONGEST_ANSWER]} ..."
+
+
+def _python(code: str) -> str:
+    return f"```python\n{code}\n```"
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [list(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
