@@ -13,6 +13,8 @@ PEERS ?= torch hf ct2 kerashub
 WORK ?=
 ROUNDS ?= 3
 SAVE ?=
+# How long the server stays under load: make bench-serving MINUTES=1
+MINUTES ?=
 PACKAGES_torch := torch==2.13.0 transformers
 PACKAGES_ct2 := ctranslate2
 PACKAGES_kerashub := keras-hub tensorflow
@@ -25,7 +27,7 @@ CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || comman
 COMPATIBLE := tensorflow==2.20.* tensorflow-text==2.20.* tensorflow-serving-api==2.20.*
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-learning test-served test-compat test-docker test-gpu test-browser check format bench clean
+.PHONY: help demo test test-learning test-served test-compat test-docker test-gpu test-browser check format bench bench-serving clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*##  */\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "make %-13s  %s\n", $$1, $$2}'
@@ -69,6 +71,9 @@ format: .venv-check/installed  ## Bring the code into form
 
 bench: .venv/installed $(BENCH_ENVIRONMENTS)  ## Time the zoo beside its peers; PEERS= and WORK= choose some
 	.venv/bin/python -m benchmarks.bench --peers $(PEERS) --work $(WORK) --rounds $(ROUNDS) $(addprefix --save ,$(SAVE))
+
+bench-serving: .venv/installed  ## Time the embedded server, load it, break it; writes docs/serving.md
+	.venv/bin/python -m benchmarks.serving $(addprefix --minutes ,$(MINUTES))
 
 clean:  ## Remove environments and build outputs; trained and exported models stay
 	rm -rf .venv .venv-test .venv-check .venv-compat .venv-gpu .venv-browser .venv-bench-* build dist *.egg-info

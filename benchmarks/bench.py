@@ -19,7 +19,7 @@ from benchmarks.peers import ENVIRONMENTS
 from benchmarks.table import OURS, ratios, ratios_table
 from benchmarks.work import THREADS, WORK
 
-__all__ = ["main", "record", "systems_of"]
+__all__ = ["machine", "main", "record", "systems_of"]
 
 ROOT = Path(__file__).parents[1]
 WIDTH = 120
@@ -101,13 +101,7 @@ def record(
     found = list(ratios(rounds, WORK))
     return {
         "taken": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": {
-            "system": platform.platform(),
-            "processor": _processor(),
-            "processors": os.cpu_count(),
-            "python": platform.python_version(),
-            "load_average": os.getloadavg(),
-        },
+        "machine": machine(),
         "threads": THREADS,
         "versions": {m.system: m.versions for measured in rounds for m in measured},
         "ratios": [{**ratio._asdict(), "goal": ratio.goal and ratio.goal._asdict()} for ratio in found],
@@ -115,6 +109,17 @@ def record(
         "growth": [
             {**curve._asdict(), "points": [point._asdict() for point in points]} for curve, points in curves
         ],
+    }
+
+
+def machine() -> dict[str, Any]:
+    """What it was measured on, as plain JSON."""
+    return {
+        "system": platform.platform(),
+        "processor": _processor(),
+        "processors": os.cpu_count(),
+        "python": platform.python_version(),
+        "load_average": os.getloadavg(),
     }
 
 

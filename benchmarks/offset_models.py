@@ -1,4 +1,4 @@
-"""SavedModels so small that many can be written and loaded, and whose answers tell which version gave them."""
+"""SavedModels so small that many can be written and loaded, whose answers tell which version gave them."""
 
 import shutil
 from collections.abc import Callable, Sequence

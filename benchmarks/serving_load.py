@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -20,16 +19,14 @@ class Outcome:
     """What one client or several met.
 
     Attributes:
-        answers: how often each answer came.
+        changes: the answers of each client, one after the other, those like the one before left out.
         seconds: how long each answered request took.
         failures: code and message of each request that failed.
-        latest: the last answer.
     """
 
-    answers: Counter[str] = field(default_factory=Counter)
+    changes: list[list[str]] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
-    latest: str | None = None
 
     @property
     def requests(self) -> int:
@@ -45,7 +42,7 @@ class Load:
     """
 
     def __init__(self, askers: Sequence[Callable[[], str]]) -> None:
-        self._outcomes = [Outcome() for _ in askers]
+        self._outcomes = [Outcome(changes=[[]]) for _ in askers]
         self._told = threading.Event()
         self._threads = [
             threading.Thread(target=self._ask_on, args=pair, daemon=True)
@@ -55,12 +52,11 @@ class Load:
     @property
     def outcome(self) -> Outcome:
         """What all clients met so far, together."""
-        whole = Outcome()
-        for part in self._outcomes:
-            whole.answers.update(part.answers)
-            whole.seconds += part.seconds
-            whole.failures += part.failures
-        return whole
+        return Outcome(
+            [list(changes) for part in self._outcomes for changes in part.changes],
+            [seconds for part in self._outcomes for seconds in list(part.seconds)],
+            [failure for part in self._outcomes for failure in list(part.failures)],
+        )
 
     def wait_until_all_answer(self, expected: str) -> None:
         """Wait until the last answer of every client is this one.
@@ -68,7 +64,10 @@ class Load:
         Raises:
             TimeoutError: it did not come about.
         """
-        self._wait(lambda: all(part.latest == expected for part in self._outcomes), f"the answer {expected}")
+        self.wait(
+            lambda: all(part.changes[0][-1:] == [expected] for part in self._outcomes),
+            f"the answer {expected}",
+        )
 
     def wait_for_more(self, requests: int = 3) -> None:
         """Wait until every client has asked so many times more.
@@ -77,10 +76,26 @@ class Load:
             TimeoutError: it did not come about.
         """
         wanted = [part.requests + requests for part in self._outcomes]
-        self._wait(
+        self.wait(
             lambda: all(part.requests >= n for part, n in zip(self._outcomes, wanted, strict=True)),
             f"{requests} more requests",
         )
+
+    def wait(self, condition: Callable[[], bool], what: str) -> None:
+        """Wait until something is the case, which the error names.
+
+        Raises:
+            TimeoutError: it did not come about.
+        """
+        deadline = time.monotonic() + WAIT_SECONDS
+        while not condition():
+            if time.monotonic() >= deadline:
+                met = self.outcome
+                raise TimeoutError(
+                    f"{what} did not come from every client within {WAIT_SECONDS:.0f} s: the answers were "
+                    f"{met.changes}, the last failures {met.failures[-3:]}"
+                )
+            time.sleep(PAUSE)
 
     def stop(self) -> None:
         """Let the clients end, each after the question that it has asked."""
@@ -105,19 +120,8 @@ class Load:
                 answer = ask()
             except ServingError as error:
                 outcome.failures.append(str(error))
+                time.sleep(PAUSE)
                 continue
             outcome.seconds.append(time.perf_counter() - started)
-            outcome.answers[answer] += 1
-            outcome.latest = answer
-
-    def _wait(self, condition: Callable[[], bool], what: str) -> None:
-        deadline = time.monotonic() + WAIT_SECONDS
-        while not condition():
-            if time.monotonic() >= deadline:
-                latest = [part.latest for part in self._outcomes]
-                failures = self.outcome.failures[-3:]
-                raise TimeoutError(
-                    f"{what} did not come from every client within {WAIT_SECONDS:.0f} s: their latest answers "
-                    f"are {latest}, the last failures {failures}"
-                )
-            time.sleep(PAUSE)
+            if outcome.changes[0][-1:] != [answer]:
+                outcome.changes[0].append(answer)

@@ -1,4 +1,4 @@
-"""A server in a process of its own: `python -m zoo.serving`, on ports that it keeps when it is started again."""
+"""A server in a process of its own: `python -m zoo.serving`, on ports that stay when it is started again."""
 
 import os
 import socket

@@ -172,6 +172,29 @@ def test_a_signature_without_inputs_cannot_be_asked(copy):
     assert "greedy has no inputs" in failures["tensors"]
 
 
+def regression(meta_graph):
+    meta_graph.signature_def["greedy"].method_name = "tensorflow/serving/regress"
+
+
+def sparse_output(meta_graph):
+    output = meta_graph.signature_def["greedy"].outputs["text"]
+    output.coo_sparse.values_tensor_name = output.name
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (regression, "greedy is to be called by 'tensorflow/serving/regress'"),
+        (sparse_output, "text of greedy is no plain tensor, but coo_sparse"),
+    ],
+)
+def test_signatures_that_clients_could_not_call_are_named(copy, change, reason):
+    edit_graph(copy, change)
+    failures = failing(copy)
+    assert list(failures) == ["tensors"]
+    assert reason in failures["tensors"]
+
+
 def test_a_changed_vocabulary_of_the_same_size_is_seen(copy):
     file = copy / "assets.extra" / "vocabulary.txt"
     file.write_bytes(file.read_bytes().replace(b"b", b"c"))
@@ -179,6 +202,13 @@ def test_a_changed_vocabulary_of_the_same_size_is_seen(copy):
     assert list(failures) == ["contents"]
     assert "assets.extra/vocabulary.txt holds something else" in failures["contents"]
     assert "export again" in failures["contents"]
+
+
+def test_what_nobody_can_tell_was_changed_is_no_promise(copy):
+    edit_manifest(copy, lambda manifest: manifest["sha256"].pop("saved_model.pb"))
+    failures = failing(copy)
+    assert list(failures) == ["contents"]
+    assert "no SHA-256 of saved_model.pb" in failures["contents"]
 
 
 def test_a_golden_answer_that_was_edited_is_seen_twice(copy):

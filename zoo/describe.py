@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from zoo.verify.layout import GOLDEN, MANIFEST
+from zoo.verify.layout import ALWAYS_ASKED, GOLDEN, MANIFEST, question_of, to_plain, version_number
 
 __all__ = ["Where", "describe"]
 
@@ -24,7 +24,7 @@ with urllib.request.urlopen(request, timeout=60) as response:
     print(json.load(response))"""
 
 GRPC_SNIPPET = """\
-import grpc
+{imports}import grpc
 from tensorflow import make_ndarray, make_tensor_proto
 from tensorflow_serving.apis.predict_pb2 import PredictRequest
 from tensorflow_serving.apis.prediction_service_pb2_grpc import PredictionServiceStub
@@ -60,7 +60,8 @@ def describe(path: Path, where: Where = Where()) -> str:  # noqa: B008 - immutab
     """
     path = _version(Path(path))
     manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-    examples = _examples(json.loads((path / GOLDEN).read_text(encoding="utf-8")))
+    question = question_of(next(iter(manifest["signatures"].values())))
+    examples = _examples(json.loads((path / GOLDEN).read_text(encoding="utf-8")), question)
     parts = [
         _about(path, manifest),
         _figures(manifest["card"]["metrics"]),
@@ -74,24 +75,34 @@ def describe(path: Path, where: Where = Where()) -> str:  # noqa: B008 - immutab
 def _version(path: Path) -> Path:
     if (path / MANIFEST).is_file():
         return path
-    found = (child for child in path.glob("[0-9]*") if child.name.isdigit())
-    versions = [child for child in found if (child / MANIFEST).is_file()]
+    found = {
+        version_number(child.name): child for child in path.glob("[0-9]*") if (child / MANIFEST).is_file()
+    }
+    versions = {number: child for number, child in found.items() if number is not None}
     if not versions:
         raise FileNotFoundError(
             f"There is no export of the zoo in {path}: expected {path / MANIFEST}. Give the folder "
             "NAME/VERSION of an export, or NAME."
         )
-    return max(versions, key=lambda child: int(child.name))
+    return versions[max(versions)]
 
 
-def _examples(golden: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """For each signature the first question of the last text, which is one of the task's own examples."""
-    *_, last = (entry["inputs"]["text"] for entry in golden if isinstance(entry["inputs"]["text"], str))
+def _examples(golden: Sequence[Mapping[str, Any]], question: str) -> dict[str, Mapping[str, Any]]:
+    """For each signature the first entry with the question that is shown."""
+    shown = _shown([entry["inputs"][question] for entry in golden])
     examples: dict[str, Mapping[str, Any]] = {}
     for entry in golden:
-        if entry["inputs"]["text"] == last:
+        if entry["inputs"][question] == shown:
             examples.setdefault(entry["signature"], entry)
     return examples
+
+
+def _shown(questions: Sequence[Any]) -> Any:
+    """The last text of the task's own examples; where they are no texts, the shortest."""
+    always = [to_plain(text) for text in ALWAYS_ASKED]
+    own = [question for question in questions if question not in always] or questions
+    texts = [question for question in own if isinstance(question, str)]
+    return texts[-1] if texts else min(own, key=lambda question: len(question["b64"]))
 
 
 def _about(path: Path, manifest: Mapping[str, Any]) -> str:
@@ -158,11 +169,20 @@ def _requests(
     yield "## From Python, over REST\n\n" + _python(REST_SNIPPET.format(body=body, url=url))
     forms = manifest["signatures"][signature]["inputs"]
     inputs = "\n".join(
-        f"request.inputs[{key!r}].CopyFrom(make_tensor_proto([{value!r}], dtype={forms[key]['dtype']!r}))"
+        f"request.inputs[{key!r}].CopyFrom("
+        f"make_tensor_proto([{_value(value)}], dtype={forms[key]['dtype']!r}))"
         for key, value in examples[signature]["inputs"].items()
     )
-    code = GRPC_SNIPPET.format(model=name, signature=signature, inputs=inputs, target=where.grpc_target)
+    imports = "from base64 import b64decode\n\n" if "b64decode(" in inputs else ""
+    code = GRPC_SNIPPET.format(
+        imports=imports, model=name, signature=signature, inputs=inputs, target=where.grpc_target
+    )
     yield "## From Python, over gRPC\n\n" + _python(code)
+
+
+def _value(value: Any) -> str:
+    """A value of an input in Python."""
+    return f"b64decode({value['b64']!r})" if isinstance(value, dict) else repr(value)
 
 
 def _body(signature: str, example: Mapping[str, Any]) -> dict[str, Any]:

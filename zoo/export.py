@@ -20,7 +20,16 @@ import tensorflow as tf
 from zoo.verify import Report, verify_in_fresh_process
 from zoo.verify.files import checksum
 from zoo.verify.graph import TEXT_OPERATIONS, known_operations, operations, read_meta_graph
-from zoo.verify.layout import EXTRA, GOLDEN, MANIFEST, WITHDRAWN, Example, to_plain, version_number
+from zoo.verify.layout import (
+    ALWAYS_ASKED,
+    EXTRA,
+    GOLDEN,
+    MANIFEST,
+    WITHDRAWN,
+    Example,
+    to_plain,
+    version_number,
+)
 from zoo.verify.warmup import write_requests
 
 if TYPE_CHECKING:
@@ -29,9 +38,6 @@ if TYPE_CHECKING:
 __all__ = ["Card", "VerificationError", "write"]
 
 logger = logging.getLogger(__name__)
-
-ALWAYS_ASKED = (b"", b"   ", "👍🏽🎉".encode(), b"\xff\xfe")
-"""Empty, blank, emoji, and bytes that are no text; nor any of them the bytes of a sound."""
 
 ABANDONED = 24 * 3600
 """Seconds after which the folder of an unfinished export is taken for that of a writer that was killed."""

@@ -160,7 +160,8 @@ def _feed_forward(activation):
 
 
 def _block(**own):
-    return {"width": 4, "heads": 2, "units": 6, "dropout": 0.3, **own}
+    rates = {"dropout": 0.3, "attention_dropout": 0.2, "activation_dropout": 0.1}
+    return {"width": 4, "heads": 2, "units": 6, **rates, **own}
 
 
 def _encoder_block(**own):

@@ -74,7 +74,8 @@ def _recurrent(representative=False, **own):
 
 
 def _transformer_arguments(**own):
-    return {"width": 8, "depth": 1, "heads": 2, "units": 12, "dropout": 0.3, **own}
+    rates = {"dropout": 0.3, "attention_dropout": 0.2, "activation_dropout": 0.1}
+    return {"width": 8, "depth": 1, "heads": 2, "units": 12, **rates, **own}
 
 
 def _transformer(representative=False, **own):

@@ -133,7 +133,8 @@ def test_finite_in_every_precision(case, policy):
     assert call(model).dtype.name == model.compute_dtype
     outputs, found = gradients(model)
     assert all(np.isfinite(numbers(leaf)).all() for leaf in (outputs, *found))
-    np.testing.assert_allclose(outputs, call(case.make()), atol=0.15)
+    exact = call(case.make())
+    np.testing.assert_allclose(outputs, exact, atol=0.05 * max(3.0, np.abs(exact).max()))
 
 
 @each_case
@@ -144,7 +145,7 @@ def test_eager_graph_and_xla_agree(case):
         traced = tf.function(lambda source: gradients(model, source), jit_compile=jit_compile)
         outputs, found = traced(tf.constant(SOURCE))
         for leaf, other in zip([outputs, *found], [eager[0], *eager[1]], strict=True):
-            np.testing.assert_allclose(leaf, other, rtol=1e-4, atol=1e-5)
+            np.testing.assert_allclose(leaf, other, rtol=1e-4, atol=1e-5 * max(1.0, np.abs(other).max()))
 
 
 def taught(case):

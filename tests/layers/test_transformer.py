@@ -187,8 +187,9 @@ def test_residual_connection_of_a_new_block(norm):
     np.testing.assert_allclose(layer(SOURCE, MASK), expected, atol=1e-4)
 
 
-def test_dropout_works_in_training_alone():
-    layer = made(EncoderBlock, dropout=0.5)
+@pytest.mark.parametrize("rate", ["dropout", "attention_dropout", "activation_dropout"])
+def test_dropout_works_in_training_alone(rate):
+    layer = made(EncoderBlock, **{rate: 0.5})
     assert np.abs(layer(SOURCE, MASK, training=True) - layer(SOURCE, MASK)).max() > 0.01
     np.testing.assert_array_equal(layer(SOURCE, MASK), layer(SOURCE, MASK))
 

@@ -6,6 +6,7 @@ import pytest
 from tiny_models import half_plus_two, seq2seq, texts
 
 from zoo.serving.configs import ModelConfig, Policy
+from zoo.serving.servables import Servables
 from zoo.serving.server import Server
 from zoo.serving.settings import Settings
 
@@ -71,3 +72,27 @@ def predict(ask):
         return ask("POST", f"/v1/models/{model}:predict", document)
 
     return send
+
+
+@pytest.fixture
+def base(tmp_path):
+    folder = tmp_path / "half"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def open_servables(base):
+    """Makes servables of the model `half`, polled once; all are closed after the test."""
+    opened = []
+
+    def make(policy=Policy.latest(), labels=None, **settings):  # noqa: B008 - frozen
+        config = ModelConfig(base, policy, labels or {})
+        servables = Servables({"half": config}, settings=Settings(**settings))
+        opened.append(servables)
+        servables.poll()
+        return servables
+
+    yield make
+    for servables in opened:
+        servables.close()

@@ -63,7 +63,8 @@ def read_flags(arguments):
     found = flags.read(arguments)
     assert found.unknown == []
     given = {argument.removeprefix("--").partition("=")[0]: argument for argument in arguments}
-    assert not given.keys() & {"host", "max_body_bytes"}, "TensorFlow Serving has no such flag"
+    own = {"host", "max_body_bytes", "max_request_rows", "max_text_bytes"}
+    assert not given.keys() & own, "TensorFlow Serving has no such flag"
     return {name: argument.partition("=")[2] for name, argument in given.items()}
 
 

@@ -116,6 +116,38 @@ def test_a_batch_waits_for_more_rows_only_so_long(doubler, batch):
     assert doubler.batches == [[1.0, 2.0]]
 
 
+def test_a_batch_waits_for_those_who_were_just_answered(doubler, batch, monkeypatch):
+    monkeypatch.setattr("zoo.serving.batching._SHARE_WAITED", 1e6)
+    call = batch(max_batch_size=9)
+    hold(doubler, call)
+    answers = [call(1.0), call(2.0)]
+    doubler.may_run.set()
+    time.sleep(0.1)
+    assert doubler.batches == [[99.0]], "who was answered is expected back"
+    answers.append(call(3.0))
+    assert [answer.result(10) for answer in answers] == [[[2.0]], [[4.0]], [[6.0]]]
+    answers = [call(4.0), call(5.0)]
+    time.sleep(0.1)
+    assert not any(answer.done() for answer in answers), "three rows were answered"
+    answers.append(call(6.0))
+    assert [answer.result(10) for answer in answers] == [[[8.0]], [[10.0]], [[12.0]]]
+    assert doubler.batches == [[99.0], [1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+
+
+def test_who_is_alone_does_not_wait(doubler, batch, monkeypatch):
+    monkeypatch.setattr("zoo.serving.batching._SHARE_WAITED", 1e6)
+    call = batch(max_batch_size=9)
+    assert [call(float(number)).result(10) for number in range(3)] == [[[0.0]], [[2.0]], [[4.0]]]
+
+
+def test_nobody_is_waited_for_longer_than_a_share_of_the_run(doubler, batch):
+    call = batch(max_batch_size=9)
+    hold(doubler, call)
+    answer = call(1.0)
+    doubler.may_run.set()
+    assert answer.result(10) == [[2.0]]
+
+
 def test_a_full_batch_does_not_wait(doubler, batch):
     call = batch(max_batch_size=2, batch_timeout=60.0)
     answers = [call(1.0), call(2.0)]
@@ -128,7 +160,7 @@ def test_outputs_that_differ_do_not_share_a_batch(doubler, batch):
     answers = [call(1.0), call(2.0, outputs=("y", "z")), call(3.0)]
     doubler.may_run.set()
     assert [answer.result(10) for answer in answers] == [[[2.0]], [[4.0], [4.0]], [[6.0]]]
-    assert doubler.batches == [[99.0], [1.0, 3.0], [2.0]]
+    assert sorted(doubler.batches) == [[1.0, 3.0], [2.0], [99.0]]
 
 
 def test_a_batch_is_filled_up_to_an_allowed_size(doubler, batch):

@@ -90,7 +90,7 @@ def test_threads_are_as_many_as_the_cpus(container):
     cpus = container["resources"]["requests"]["cpu"]
     assert given["tensorflow_inter_op_parallelism"] == cpus
     parameters = read_parameters(str(in_image(given["batching_parameters_file"])))
-    assert parameters.num_batch_threads == int(cpus)
+    assert 2 * parameters.num_batch_threads == int(cpus), "an export searches a batch in two parts"
     # Only requests that wait at the same time can share a batch.
     for threads in ("rest_api_num_threads", "grpc_max_threads"):
         assert int(given[threads]) >= parameters.rows * parameters.num_batch_threads

@@ -22,6 +22,21 @@ def test_rows(predict):
     assert answer.json == {"predictions": [3.5, 4.0, 0.5]}
 
 
+@pytest.mark.parametrize("form", [("instances", "predictions"), ("inputs", "outputs")])
+@pytest.mark.parametrize(
+    ("rows", "answer"),
+    [
+        ([[1.0, 2.0], [3.0, 4.0]], [[3.5, 4.0], [4.5, 5.0]]),
+        ([[[1.0], [2.0]], [[3.0], [4.0]]], [[[3.5], [4.0]], [[4.5], [5.0]]]),
+        ([[[[1.0, 2.0]]]], [[[[3.5, 4.0]]]]),
+        ([[[], []]], [[[], []]]),
+    ],
+)
+def test_rows_of_higher_rank(predict, form, rows, answer):
+    asked, answered = form
+    assert predict({asked: rows}).json == {answered: answer}
+
+
 @pytest.mark.parametrize(
     ("document", "expected"),
     [

@@ -1,8 +1,8 @@
 """SavedModels so small that a test can write and load many of them."""
 
-import shutil
-
 import tensorflow as tf
+
+from benchmarks.offset_models import half_plus, save
 
 TEXT = tf.TensorSpec([None], tf.string, name="text")
 TARGET = tf.TensorSpec([None], tf.string, name="target")
@@ -10,37 +10,8 @@ X = tf.TensorSpec([None], tf.float32, name="x")
 STEPS = tf.TensorSpec([None], tf.int32, name="steps")
 
 
-def save(folder, module, **signatures):
-    """Write a version beside its place, then rename it, as exporters should. A signature: function, specs."""
-    unfinished = folder.parent / f"unfinished-{folder.name}"
-    functions = {
-        name: tf.function(function, autograph=False).get_concrete_function(
-            **{spec.name: spec for spec in specs}
-        )
-        for name, (function, specs) in signatures.items()
-    }
-    tf.saved_model.save(module, str(unfinished), signatures=functions)
-    if folder.exists():
-        shutil.rmtree(folder)
-    unfinished.rename(folder)
-    return folder
-
-
-class HalfPlusTwo(tf.Module):
-    """y = x / 2 + offset, with its numbers in variables."""
-
-    def __init__(self, offset=2.0):
-        super().__init__()
-        self.half = tf.Variable(0.5)
-        self.offset = tf.Variable(offset)
-
-    def __call__(self, x):
-        return {"y": x * self.half + self.offset}
-
-
 def half_plus_two(folder, offset=2.0):
-    model = HalfPlusTwo(offset)
-    return save(folder, model, serving_default=(model, [X]))
+    return half_plus(folder, offset)
 
 
 def texts(folder):

@@ -20,6 +20,7 @@ TARGETS = {
     "check",
     "format",
     "bench",
+    "bench-serving",
     "clean",
 }
 

@@ -19,7 +19,7 @@ from zoo.describe import describe
 from zoo.layers import LogMel, Pooling, frame_statistics
 from zoo.models import SequenceClassifier, SequenceRegressor
 from zoo.models.frame_encoder import RecurrentFrameEncoder
-from zoo.predictors import SoundClassifyingPredictor, SoundRegressingPredictor
+from zoo.predictors import RecordClassifyingPredictor, RecordRegressingPredictor, SoundReader
 from zoo.predictors.waveforms import read_waveforms
 from zoo.serving.engines import serve
 
@@ -59,14 +59,14 @@ def classifying():
     hertz = pitches(0, 256)
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     fit(model, features, loss, (hertz > HIGHEST / 2).astype(int), hertz)
-    return SoundClassifyingPredictor(model, features, LABELS, max_seconds=1.0)
+    return RecordClassifyingPredictor(model, SoundReader(features, max_seconds=1.0), LABELS)
 
 
 def regressing():
     model, features = model_and_features(SequenceRegressor)
     hertz = pitches(1, 256)
     fit(model, features, "mse", hertz / HIGHEST, hertz)
-    return SoundRegressingPredictor(model, features, silent_value=-1.0, max_seconds=1.0)
+    return RecordRegressingPredictor(model, SoundReader(features, max_seconds=1.0), blank_value=-1.0)
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,8 @@ def test_what_was_learned_is_right_and_broken_files_say_why(running):
     for client in clients(running, "pitch"):
         found = client.predict({"audio": [*map(tone, hertz), *BROKEN]}, signature="classify")
         right = [
-            label == LABELS[pitch > HIGHEST / 2] for label, pitch in zip(found["label"], hertz, strict=False)
+            label == LABELS[int(pitch > HIGHEST / 2)]
+            for label, pitch in zip(found["label"], hertz, strict=False)
         ]
         assert np.mean(right) >= 0.9
         assert found["problem"] == [""] * 20 + WHY
@@ -134,8 +135,7 @@ def test_the_manifest_names_the_question(exports):
     assert {form["question"] for form in manifest["signatures"].values()} == {"audio"}
     assert (exports["pitch"] / "assets.extra" / "labels.txt").read_text() == "low\nhigh\n"
     assert (
-        "8000 samples a second; 1 s are heard"
-        in (exports["pitch"] / "assets.extra" / "audio.txt").read_text()
+        "8000 samples a second; 1 s are read" in (exports["pitch"] / "assets.extra" / "audio.txt").read_text()
     )
 
 

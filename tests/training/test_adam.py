@@ -38,7 +38,7 @@ def test_what_is_clipped_is_its_norm():
 
 
 def test_it_comes_back_from_its_configuration():
-    optimizer = Adam(0.25, clip_norm=0.5, accumulation=3)
+    optimizer = Adam(0.25, clip_norm=0.5, accumulation=3, beta_2=0.98)
     again = keras.optimizers.deserialize(keras.optimizers.serialize(optimizer))
     assert isinstance(again, Adam)
     assert again.get_config() == optimizer.get_config()

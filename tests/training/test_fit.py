@@ -105,5 +105,6 @@ def test_padding_weighs_nothing_in_loss_gradient_and_accuracy():
 
 def test_great_gradients_are_clipped():
     model = Constant()
-    compile_model(model, TrainingSettings(batch_size=2, clip_norm=0.5), steps=10)
+    compile_model(model, TrainingSettings(batch_size=2, clip_norm=0.5, beta_2=0.98), steps=10)
+    assert model.optimizer.beta_2 == 0.98
     assert model.optimizer.clip_norm == model.optimizer.global_clipnorm == 0.5

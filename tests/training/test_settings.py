@@ -14,6 +14,7 @@ from zoo.training.settings import TrainingSettings, Watch
         ({"batch_size": 8, "warmup_steps": -1}, "warmup_steps is a whole number of 0 or more"),
         ({"batch_size": 8, "learning_rate": 0.0}, "learning_rate is above 0"),
         ({"batch_size": 8, "learning_rate": float("nan")}, "learning_rate is above 0"),
+        ({"batch_size": 8, "beta_2": 1.0}, "beta_2 is a share"),
         ({"batch_size": 8, "clip_norm": float("inf")}, "clip_norm is above 0 and finite, or None"),
         ({"batch_size": 8, "label_smoothing": 1.0}, "a share from 0 to below 1"),
         ({"batch_size": 8, "schedule": "linear"}, "There are: noam, inverse_sqrt, cosine, constant"),

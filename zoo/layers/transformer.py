@@ -96,6 +96,8 @@ class _Block(keras.layers.Layer):
         norm: str = "post",
         normalization: str = "softmax",
         dropout: float = 0.0,
+        attention_dropout: float = 0.0,
+        activation_dropout: float = 0.0,
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
@@ -108,20 +110,36 @@ class _Block(keras.layers.Layer):
         self.norm = norm
         self.normalization = normalization
         self.dropout = dropout
+        self.attention_dropout = attention_dropout
+        self.activation_dropout = activation_dropout
         self.attentions = {name: self._make_attention(name) for name in self.sublayers}
         policy = self.dtype_policy
-        self.feed_forward = FeedForward(
-            width, units=units, activation=activation, dropout=dropout, dtype=policy, name="feed_forward"
-        )
+        self.feed_forward = self._make_feed_forward()
         self.norms = {
             name: LayerNorm(epsilon=1e-6, dtype=policy, name=f"{name}_norm")
             for name in (*self.sublayers, "feed_forward")
         }
         self.residual_dropout = keras.layers.Dropout(dropout, dtype=policy, name="residual_dropout")
 
+    def _make_feed_forward(self) -> FeedForward:
+        return FeedForward(
+            self.width,
+            units=self.units,
+            activation=self.activation,
+            dropout=self.activation_dropout,
+            dtype=self.dtype_policy,
+            name="feed_forward",
+        )
+
     def _make_attention(self, name: str) -> MultiHeadAttention:
-        own = {name: getattr(self, name) for name in ("heads", "normalization", "dropout")}
-        return MultiHeadAttention(self.width, **own, dtype=self.dtype_policy, name=name)
+        return MultiHeadAttention(
+            self.width,
+            heads=self.heads,
+            normalization=self.normalization,
+            dropout=self.attention_dropout,
+            dtype=self.dtype_policy,
+            name=name,
+        )
 
     def build_for(self, memory_width: int) -> None:
         """Make all weights, for a memory of that width."""
@@ -144,8 +162,9 @@ class _Block(keras.layers.Layer):
         return None
 
     def get_config(self):
-        own = ("width", "heads", "units", "activation", "norm", "normalization", "dropout")
-        return {**super().get_config(), **{name: getattr(self, name) for name in own}}
+        own = ("width", "heads", "units", "activation", "norm", "normalization")
+        rates = ("dropout", "attention_dropout", "activation_dropout")
+        return {**super().get_config(), **{name: getattr(self, name) for name in (*own, *rates)}}
 
 
 @keras.saving.register_keras_serializable("zoo")
@@ -159,7 +178,9 @@ class EncoderBlock(_Block):
         activation: of that, one of `ACTIVATIONS`.
         norm: `post`, as in the paper, or `pre` (Xiong et al. 2020), which trains without a warm-up.
         normalization: of attention scores, `softmax` or `relu`.
-        dropout: rate of dropout on attention weights, hidden layers and what each sub-layer adds.
+        dropout: rate of dropout on what each sub-layer adds, section 5.4 of the paper.
+        attention_dropout: on the attention weights.
+        activation_dropout: on the feed-forward network's hidden layer.
 
     Call arguments:
         inputs: (B, T, D) float.
@@ -196,7 +217,8 @@ class CausalBlock(_Block):
     on from one prompt, what the call does for all positions of one sequence.
 
     Args:
-        width, heads, units, activation, norm, normalization, dropout: see `EncoderBlock`.
+        width, heads, units, activation, norm, normalization, dropout, attention_dropout, activation_dropout:
+            see `EncoderBlock`.
 
     Call arguments:
         inputs: (B, T, D) float.
@@ -260,7 +282,8 @@ class DecoderBlock(_Block):
     in a cache.
 
     Args:
-        width, heads, units, activation, norm, normalization, dropout: see `EncoderBlock`.
+        width, heads, units, activation, norm, normalization, dropout, attention_dropout, activation_dropout:
+            see `EncoderBlock`.
 
     Call arguments:
         inputs: (B, T, D) float.

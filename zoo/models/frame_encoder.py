@@ -55,8 +55,9 @@ class RecurrentFrameEncoder(keras.layers.Layer):
         self.dropout = dropout
         policy = self.dtype_policy
         self.normalization = FrameNormalization(dtype=policy, name="normalization")
-        own = {"cell": cell, "depth": depth, "direction": direction, "dropout": dropout}
-        self.stack = RecurrentStack(units, **own, dtype=policy, name="stack")
+        self.stack = RecurrentStack(
+            units, cell=cell, depth=depth, direction=direction, dropout=dropout, dtype=policy, name="stack"
+        )
 
     def build(self, source_shape=None) -> None:
         frames = (None, None, self.features)

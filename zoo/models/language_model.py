@@ -30,7 +30,7 @@ from zoo.layers import Projection, Recurrent, climb
 from zoo.layers.sizes import require_positive, require_rate
 from zoo.models.composed import ComposedModel
 from zoo.models.prompt import going_on, read_prompt
-from zoo.models.transformer import CausalTransformer
+from zoo.models.transformer import RATES, CausalTransformer
 
 __all__ = ["RecurrentLM", "TransformerLM"]
 
@@ -160,7 +160,8 @@ class TransformerLM(ComposedModel):
         depth: number of blocks.
         heads: number of heads, H in shapes; divides the width.
         units: size of the hidden layer of the feed-forward networks.
-        positions, activation, norm, dropout: see `zoo.models.TransformerEncoder`.
+        positions, activation, norm, dropout, attention_dropout, activation_dropout: see
+            `zoo.models.TransformerEncoder`.
         max_length: greatest length of prompt and continuation together, for learned positions; for what comes
             beyond, see `zoo.layers.LearnedPositions`.
 
@@ -188,6 +189,8 @@ class TransformerLM(ComposedModel):
         activation: str = "gelu",
         norm: str = "pre",
         dropout: float = 0.0,
+        attention_dropout: float = 0.0,
+        activation_dropout: float = 0.0,
         max_length: int = 512,
         **kwargs,
     ) -> None:
@@ -202,6 +205,8 @@ class TransformerLM(ComposedModel):
             activation=activation,
             norm=norm,
             dropout=dropout,
+            attention_dropout=attention_dropout,
+            activation_dropout=activation_dropout,
             max_length=max_length,
             dtype=self.dtype_policy,
             name="decoder",
@@ -235,5 +240,5 @@ class TransformerLM(ComposedModel):
 
     def get_config(self):
         own = ("vocab_size", "width", "depth", "heads", "units", "positions", "activation", "norm")
-        more = ("dropout", "max_length")
+        more = (*RATES, "max_length")
         return {**super().get_config(), **{name: getattr(self.decoder, name) for name in (*own, *more)}}

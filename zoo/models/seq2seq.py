@@ -8,7 +8,7 @@ from zoo.layers.sizes import require_positive
 from zoo.models.attentive import BahdanauDecoder, LuongDecoder
 from zoo.models.composed import ComposedModel
 from zoo.models.recurrent import RecurrentDecoder, RecurrentEncoder
-from zoo.models.transformer import TransformerDecoder, TransformerEncoder
+from zoo.models.transformer import RATES, TransformerDecoder, TransformerEncoder
 
 __all__ = ["RecurrentSeq2Seq", "Seq2Seq", "TransformerSeq2Seq"]
 
@@ -206,7 +206,7 @@ class TransformerSeq2Seq(Seq2Seq):
         depth: number of blocks, in the encoder and in the decoder.
         heads: number of heads.
         units: size of the hidden layer of the feed-forward networks.
-        positions, activation, norm, dropout: see `TransformerEncoder`.
+        positions, activation, norm, dropout, attention_dropout, activation_dropout: see `TransformerEncoder`.
         max_length: greatest length of sources and targets, for learned positions.
         shared_embedding: one matrix reads sources and targets and says targets, as in section 3.4 of the
             paper; it takes one vocabulary for both.
@@ -234,16 +234,13 @@ class TransformerSeq2Seq(Seq2Seq):
         activation: str = "relu",
         norm: str = "post",
         dropout: float = 0.0,
+        attention_dropout: float = 0.0,
+        activation_dropout: float = 0.0,
         max_length: int = 512,
         shared_embedding: bool = False,
         **kwargs,
     ) -> None:
-        if shared_embedding and source_vocab_size != vocab_size:
-            raise ValueError(
-                "One embedding for sources and targets needs one vocabulary for both, got "
-                f"source_vocab_size={source_vocab_size} and vocab_size={vocab_size}."
-            )
-        require_positive(source_vocab_size=source_vocab_size)  # encoder and decoder name the other sizes
+        _require_vocabularies(source_vocab_size, vocab_size, shared_embedding)
         shared: dict[str, Any] = {
             "width": width,
             "depth": depth,
@@ -253,6 +250,8 @@ class TransformerSeq2Seq(Seq2Seq):
             "activation": activation,
             "norm": norm,
             "dropout": dropout,
+            "attention_dropout": attention_dropout,
+            "activation_dropout": activation_dropout,
             "max_length": max_length,
             "dtype": kwargs.get("dtype"),
         }
@@ -284,7 +283,16 @@ class TransformerSeq2Seq(Seq2Seq):
             )
 
     def get_config(self):
-        own = ("width", "depth", "heads", "units", "positions", "activation", "norm", "dropout", "max_length")
+        own = ("width", "depth", "heads", "units", "positions", "activation", "norm", *RATES, "max_length")
         sizes = {"source_vocab_size": self.encoder.vocab_size, "vocab_size": self.decoder.vocab_size}
         shared = {name: getattr(self.encoder, name) for name in own}
         return {**super().get_config(), **sizes, **shared, "shared_embedding": self.shared_embedding}
+
+
+def _require_vocabularies(source_vocab_size: int, vocab_size: int, shared: bool) -> None:
+    require_positive(source_vocab_size=source_vocab_size)  # encoder and decoder name the other sizes
+    if shared and source_vocab_size != vocab_size:
+        raise ValueError(
+            "One embedding for sources and targets needs one vocabulary for both, got "
+            f"source_vocab_size={source_vocab_size} and vocab_size={vocab_size}."
+        )

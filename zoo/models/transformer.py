@@ -25,10 +25,16 @@ from zoo.models.encoded import Encoded
 from zoo.models.prompt import Prompt, going_on
 from zoo.tokenizers.specials import PAD
 
-__all__ = ["POSITIONS", "CausalTransformer", "TransformerDecoder", "TransformerEncoder"]
+__all__ = ["POSITIONS", "RATES", "CausalTransformer", "TransformerDecoder", "TransformerEncoder"]
 
 POSITIONS = ("sinusoidal", "learned", "rotary", "none")
 """How a Transformer is told where a token stands."""
+
+RATES = ("dropout", "attention_dropout", "activation_dropout")
+"""The arguments that say where numbers are dropped."""
+
+SIZES = ("vocab_size", "width", "depth", "heads", "units", "max_length")
+"""The arguments that count something."""
 
 
 class TransformerMemory(NamedTuple):
@@ -64,7 +70,8 @@ class _Transformer(keras.layers.Layer):
         heads: number of heads, H in shapes.
         units: size of the hidden layer of the feed-forward networks.
         positions: one of `POSITIONS`.
-        activation, norm, dropout: see `zoo.layers.EncoderBlock`.
+        activation, norm, attention_dropout, activation_dropout: see `zoo.layers.EncoderBlock`.
+        dropout: see there, and on embeddings.
         max_length: greatest length, for learned positions.
         embedding: of another part, if this one is to read and say tokens with the same matrix.
 
@@ -87,16 +94,13 @@ class _Transformer(keras.layers.Layer):
         activation: str = "relu",
         norm: str = "post",
         dropout: float = 0.0,
+        attention_dropout: float = 0.0,
+        activation_dropout: float = 0.0,
         max_length: int = 512,
         embedding: TiedEmbedding | None = None,
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
-        require_positive(vocab_size=vocab_size, width=width, depth=depth, heads=heads, units=units)
-        require_positive(max_length=max_length)
-        require_rate(dropout=dropout)
-        if positions not in POSITIONS:
-            raise ValueError(f"positions must be one of {', '.join(POSITIONS)}, got {positions!r}.")
         self.vocab_size = vocab_size
         self.width = width
         self.depth = depth
@@ -106,7 +110,10 @@ class _Transformer(keras.layers.Layer):
         self.activation = activation
         self.norm = norm
         self.dropout = dropout
+        self.attention_dropout = attention_dropout
+        self.activation_dropout = activation_dropout
         self.max_length = max_length
+        self._require_sense()
         policy = self.dtype_policy
         self.shares_embedding = embedding is not None
         self.embedding = embedding or TiedEmbedding(vocab_size, width=width, dtype=policy, name="embedding")
@@ -115,6 +122,12 @@ class _Transformer(keras.layers.Layer):
         self.rotary = RotaryPositions(dtype=policy, name="rotary") if positions == "rotary" else None
         self.blocks = [self._make_block(number) for number in range(depth)]
         self.last_norm = self._make_last_norm()
+
+    def _require_sense(self) -> None:
+        require_positive(**{name: getattr(self, name) for name in SIZES})
+        require_rate(**{name: getattr(self, name) for name in RATES})
+        if self.positions not in POSITIONS:
+            raise ValueError(f"positions must be one of {', '.join(POSITIONS)}, got {self.positions!r}.")
 
     def _make_added_positions(self) -> keras.layers.Layer:
         make = {
@@ -130,7 +143,7 @@ class _Transformer(keras.layers.Layer):
         return LayerNorm(epsilon=1e-6, dtype=self.dtype_policy, name="last_norm")
 
     def _make_block(self, number: int):
-        own = {name: getattr(self, name) for name in ("heads", "units", "activation", "norm", "dropout")}
+        own = {name: getattr(self, name) for name in ("heads", "units", "activation", "norm", *RATES)}
         return self.Block(self.width, **own, dtype=self.dtype_policy, name=f"block_{number}")
 
     def build_for(self, memory_width: int, summary_width: int = 0) -> None:
@@ -205,7 +218,7 @@ class _Transformer(keras.layers.Layer):
                 "Save a whole model that does: TransformerSeq2Seq(..., shared_embedding=True)."
             )
         own = ("vocab_size", "width", "depth", "heads", "units", "positions", "activation", "norm")
-        more = ("dropout", "max_length")
+        more = (*RATES, "max_length")
         return {**super().get_config(), **{name: getattr(self, name) for name in (*own, *more)}}
 
 
@@ -222,7 +235,9 @@ class TransformerEncoder(_Transformer):
         positions: `sinusoidal`, `learned`, `rotary` or `none`.
         activation: `relu`, `gelu` or `glu`.
         norm: `post`, as in the paper, or `pre`.
-        dropout: rate of dropout on embeddings, attention weights, hidden layers and what sub-layers add.
+        dropout: rate of dropout on embeddings and on what each sub-layer adds, section 5.4.
+        attention_dropout: on attention weights.
+        activation_dropout: on the hidden layers of the feed-forward networks.
         max_length: greatest length, for learned positions.
 
     Call arguments:
@@ -259,8 +274,8 @@ class TransformerDecoder(_Transformer):
     """The decoder of Vaswani et al. (2017), "Attention is all you need"; its embedding also gives the logits.
 
     Args:
-        vocab_size, width, depth, heads, units, positions, activation, norm, dropout, max_length: see
-            `TransformerEncoder`.
+        vocab_size, width, depth, heads, units, positions, activation, norm, dropout, attention_dropout,
+            activation_dropout, max_length: see `TransformerEncoder`.
         embedding: the encoder's, if both are to have one matrix; else this one makes its own.
 
     Call arguments:
@@ -325,8 +340,8 @@ class CausalTransformer(_Transformer):
     stands at n + t, so that prompt and target are one text, wherever it is parted.
 
     Args:
-        vocab_size, width, depth, heads, units, positions, activation, norm, dropout, max_length: see
-            `TransformerEncoder`.
+        vocab_size, width, depth, heads, units, positions, activation, norm, dropout, attention_dropout,
+            activation_dropout, max_length: see `TransformerEncoder`.
 
     Call arguments:
         target_ids: (B, T) int, beginning with START, which stands for the last token of the prompt.

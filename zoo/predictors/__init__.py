@@ -7,30 +7,34 @@ Models that generate stand in a `Predictor`; those that label or measure in one 
     TokenRegressingPredictor     serving_default, tag (tokens, values)
     ClassifyingPredictor         serving_default, classify
     RegressingPredictor          serving_default, regress
-    SoundClassifyingPredictor    the same over `audio`, the bytes of WAV files, in place of `text`
-    SoundRegressingPredictor
+    RecordClassifyingPredictor   the same, but for what a reader reads: a `SoundReader` WAV files,
+    RecordRegressingPredictor    as bytes in `audio`, a `NodeSetReader` lines of nodes and edges in `nodes`
 
 All have `signatures()` and `assets()`, which is all that `zoo.export.write` knows of them.
 """
 
 from zoo.predictor import Predictor, Signature
 from zoo.predictors.classifying import Classification, ClassifyingPredictor
+from zoo.predictors.node_sets import NodeSetReader
+from zoo.predictors.record_classifying import RecordClassification, RecordClassifyingPredictor
+from zoo.predictors.record_regressing import RecordRegressingPredictor, RecordValue
 from zoo.predictors.regressing import RegressingPredictor
-from zoo.predictors.sound_classifying import SoundClassification, SoundClassifyingPredictor
-from zoo.predictors.sound_regressing import SoundRegressingPredictor, SoundValue
+from zoo.predictors.sounds import SoundReader
 from zoo.predictors.tagging import Tagging, TaggingPredictor
 from zoo.predictors.token_regressing import TokenRegressingPredictor, TokenValues
 
 __all__ = [
     "Classification",
     "ClassifyingPredictor",
+    "NodeSetReader",
     "Predictor",
+    "RecordClassification",
+    "RecordClassifyingPredictor",
+    "RecordRegressingPredictor",
+    "RecordValue",
     "RegressingPredictor",
     "Signature",
-    "SoundClassification",
-    "SoundClassifyingPredictor",
-    "SoundRegressingPredictor",
-    "SoundValue",
+    "SoundReader",
     "Tagging",
     "TaggingPredictor",
     "TokenRegressingPredictor",

@@ -2,6 +2,10 @@
 
 A `Batcher` has a few threads. Requests for the same inputs and outputs of the same version queue up in
 batches; a batch is run when it is full, or has waited long enough, and a thread is free.
+
+Clients that were answered together ask again together, a moment later. So a batch waits for as many new rows
+as were answered, for a tenth of the time that their run took: otherwise the first to come back would run
+alone, and the others would wait for it. A client that is alone never waits.
 """
 
 import threading
@@ -23,6 +27,10 @@ from zoo.serving.loader import Servable
 from zoo.serving.messages import RefusalError
 
 __all__ = ["BatchedServable", "Batcher"]
+
+_SHARE_WAITED = 0.1
+"""How long a batch waits for those who were just answered, over the time that their run took; no more than
+that is lost where nobody comes back."""
 
 
 class _Kind(NamedTuple):
@@ -57,11 +65,23 @@ class _Batch:
 
 @dataclass
 class _Queue:
-    """The batches of one kind that wait; only the last may take in more."""
+    """The batches of one kind that wait; only the last may take in more.
+
+    Attributes:
+        to_come_back: how many rows of the last batch have not been followed by another one since.
+        waits_until: how long these are waited for, on the clock of `time.monotonic`.
+    """
 
     run: Callable[[Tensors, float | None], Tensors]
     tensors: Mapping[str, str]
     batches: deque[_Batch] = field(default_factory=deque)
+    to_come_back: int = 0
+    waits_until: float = -np.inf
+
+    def ready_at(self, batch_timeout: float) -> float:
+        """When the first batch, if it does not fill up, has waited long enough."""
+        due = self.batches[0].opened + batch_timeout
+        return max(due, self.waits_until) if self.to_come_back > 0 else due
 
 
 class Batcher:
@@ -132,6 +152,7 @@ class Batcher:
             raise messages.QUEUE_FULL(batches=len(batches), limit=limit)
         parts = divide(inputs, rows, sizes)
         tasks = [_Task(part, size, deadline) for part, size in zip(parts, sizes, strict=True)]
+        queue.to_come_back -= rows
         if not batches:
             self._waiting.append(queue)
         for task in tasks:
@@ -172,18 +193,22 @@ class Batcher:
 
     def _is_ready(self, queue: _Queue, batch: _Batch) -> bool:
         full = len(queue.batches) > 1 or batch.rows >= self._parameters.rows
-        return full or self._closed or time.monotonic() >= batch.opened + self._parameters.batch_timeout
+        return full or self._closed or time.monotonic() >= queue.ready_at(self._parameters.batch_timeout)
 
     def _patience(self) -> float | None:
         """Seconds until the first batch has waited long enough; None where none waits."""
         if not self._waiting:
             return None
-        first = min(queue.batches[0].opened for queue in self._waiting)
-        return max(0.0, first + self._parameters.batch_timeout - time.monotonic())
+        first = min(queue.ready_at(self._parameters.batch_timeout) for queue in self._waiting)
+        return max(0.0, first - time.monotonic())
 
     def _run_batch(self, queue: _Queue, batch: _Batch) -> None:
+        began = time.monotonic()
         try:
             answers = self._answers(queue, batch)
+            now = time.monotonic()
+            with self._changed:
+                queue.to_come_back, queue.waits_until = batch.rows, now + _SHARE_WAITED * (now - began)
         except RefusalError as refusal:
             for task in batch.tasks:
                 task.done.set_exception(RefusalError(refusal.code, refusal.message))

@@ -14,6 +14,8 @@ __all__ = ["GrpcClient"]
 _PREDICTION = "/tensorflow.serving.PredictionService"
 _MODELS = "/tensorflow.serving.ModelService"
 _UNLIMITED = -1
+_UNANSWERED = ("UNAVAILABLE", "CANCELLED")
+"""No call is cancelled from here: a server that stops says so of those that it had not begun to answer."""
 _LEAST_SECONDS_BETWEEN_LOOKUPS = 5.0
 """By default a client looks a host up every 30 seconds at most, even where none of its addresses answers."""
 
@@ -112,10 +114,10 @@ class GrpcClient(Client):
             try:
                 return method(request, timeout=seconds)
             except self._wire.grpc.RpcError as error:
-                message = error.details() or "no explanation."
-                if error.code().name == "UNAVAILABLE":
-                    message = f"no server answers at {self.target} ({message})."
-                raise ServingError(error.code().name, message) from error
+                code, message = error.code().name, error.details() or "no explanation."
+                if code in _UNANSWERED:
+                    code, message = "UNAVAILABLE", f"no server answers at {self.target} ({message})."
+                raise ServingError(code, message) from error
 
         return retries.ask(once, self.timeout)
 

@@ -134,6 +134,18 @@ LIST_SIZE = Message(
 )
 BAD_TENSOR = Message("INVALID_ARGUMENT", "tensor parsing error: {name}")
 
+# Limits of this server
+TOO_MANY_ROWS = Message(
+    "INVALID_ARGUMENT",
+    "Input {name} has {rows} rows, and this server takes {limit} at a time. Send fewer, or start the server "
+    "with --max_request_rows={rows}.",
+)
+TEXT_TOO_LONG = Message(
+    "INVALID_ARGUMENT",
+    "Input {name} has a text of {size} bytes, and this server takes {limit}. Send a shorter one, or start "
+    "the server with --max_text_bytes={size}.",
+)
+
 # Outputs
 NO_BATCH_AXIS = Message("INVALID_ARGUMENT", "Tensor name: {name} has no shape information ")
 BATCH_DIFFERS = Message(
@@ -224,6 +236,7 @@ UNKNOWN_SERVICE = Message("NOT_FOUND", "unknown service {service}")
 METRICS_PATH = Message("INVALID_ARGUMENT", "Unexpected path: {path}. Should be {expected}")
 
 # gRPC
+NO_MESSAGE = Message("INVALID_ARGUMENT", "The request cannot be read as the message of this call: {problem}")
 MISSING_MODEL_SPEC = Message("INVALID_ARGUMENT", "Missing ModelSpec")
 MISSING_SPEC_NAME = Message("INVALID_ARGUMENT", "ModelSpec has no name specified.")
 INPUT_COUNT = Message(

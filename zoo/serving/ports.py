@@ -10,6 +10,8 @@ import grpc
 import uvicorn
 from starlette.types import ASGIApp
 
+from zoo.serving.rpc_requests import ParsingInterceptor
+
 __all__ = ["GrpcPort", "RestPort", "bracketed"]
 
 _UNLIMITED = -1
@@ -21,21 +23,28 @@ class GrpcPort:
     Args:
         host, number: where to listen; 0 picks a free port, and `number` then tells which.
         threads: calls that are worked on at a time.
+        max_message_bytes: a larger request is answered with RESOURCE_EXHAUSTED; answers have no limit.
         register: adds the services.
     """
 
     def __init__(
-        self, host: str, number: int, *, threads: int, register: Callable[[grpc.Server], None]
+        self,
+        host: str,
+        number: int,
+        *,
+        threads: int,
+        max_message_bytes: int,
+        register: Callable[[grpc.Server], None],
     ) -> None:
         self.number = number
         self._host = host
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="zoo-serving-grpc")
         options = [
-            ("grpc.max_receive_message_length", _UNLIMITED),
+            ("grpc.max_receive_message_length", max_message_bytes),
             ("grpc.max_send_message_length", _UNLIMITED),
             ("grpc.so_reuseport", 0),
         ]
-        self._server = grpc.server(self._pool, options=options)
+        self._server = grpc.server(self._pool, options=options, interceptors=[ParsingInterceptor()])
         register(self._server)
 
     def start(self) -> None:

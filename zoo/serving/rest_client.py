@@ -211,12 +211,14 @@ def _seconds_until(deadline: float) -> float:
 
 
 def _write(value: Any) -> Any:
-    """Rows as JSON has them: bytes, and texts that hold bytes that are not UTF-8, become base64 objects."""
+    """Rows, or an array, as JSON has them: bytes, and texts that are not UTF-8, become base64 objects."""
+    if hasattr(value, "tolist"):
+        return _write(value.tolist())
     if is_list(value):
         return [_write(item) for item in value]
     if isinstance(value, bytes) or (isinstance(value, str) and not is_unicode(value)):
         return {"b64": base64.b64encode(to_bytes(value)).decode("ascii")}
-    return value.tolist() if hasattr(value, "tolist") else value
+    return value
 
 
 def _read_base64(value: Any) -> Any:

@@ -39,8 +39,9 @@ _Answer = TypeVar("_Answer")
 _LONGEST_MESSAGE = 1024
 _LONGEST_DEADLINE = 1e8
 """Seconds; gRPC tells of calls without a deadline as ones with a very long one."""
-_MOST_ELEMENTS = 2**28
-"""Elements of one input; a few bytes can claim any shape, and the array for it would be made."""
+_MOST_ELEMENTS = 2**24
+"""Elements of one input, as many as the largest message has bytes; a few bytes can claim any shape, with one
+value for all, and the array for it would be made."""
 
 _VALUE_FIELDS = {
     "float32": "float_val",

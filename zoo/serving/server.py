@@ -21,6 +21,7 @@ from zoo.serving.batching import Batcher
 from zoo.serving.batching_parameters import read_parameters
 from zoo.serving.configs import ModelConfig
 from zoo.serving.health import add_health
+from zoo.serving.limits import LimitedServable
 from zoo.serving.loader import Runner, Servable
 from zoo.serving.monitoring import Monitoring, metrics_path
 from zoo.serving.ports import GrpcPort, RestPort, bracketed
@@ -65,9 +66,8 @@ class Server:
         self._metrics_path = metrics_path(settings.monitoring_config_file)
         self._monitoring = Monitoring()
         self._batcher = _batcher(settings, self._monitoring)
-        wrap = self._batcher.wrap if self._batcher else _unwrapped
         configs = {name: _config(model) for name, model in models.items()}
-        self.servables = Servables(configs, settings=settings, wrap=wrap)
+        self.servables = Servables(configs, settings=settings, wrap=self._wrap)
         self._grpc = None if grpc_port is None else self._make_grpc(grpc_port)
         self._rest = None if rest_port is None else self._make_rest(rest_port)
         self._stopping = threading.Event()
@@ -154,6 +154,12 @@ class Server:
     ) -> None:
         self.stop()
 
+    def _wrap(self, servable: Servable) -> Runner:
+        """What answers: the servable behind its limits, in batches where these are on."""
+        runner = self._batcher.wrap(servable) if self._batcher else servable
+        settings = self._settings
+        return LimitedServable(runner, rows=settings.max_request_rows, text_bytes=settings.max_text_bytes)
+
     def _make_grpc(self, port: int) -> GrpcPort:
         def register(server: grpc.Server) -> None:
             add_services(server, self.servables, self._monitoring)
@@ -161,7 +167,11 @@ class Server:
                 add_health(server)
 
         return GrpcPort(
-            self.host, port, threads=self._threads(self._settings.grpc_max_threads), register=register
+            self.host,
+            port,
+            threads=self._threads(self._settings.grpc_max_threads),
+            max_message_bytes=self._settings.max_body_bytes,
+            register=register,
         )
 
     def _make_rest(self, port: int) -> RestPort:
@@ -208,7 +218,3 @@ def _batcher(settings: Settings, monitoring: Monitoring) -> Batcher | None:
     if not settings.enable_batching:
         return None
     return Batcher(read_parameters(settings.batching_parameters_file), on_batch=monitoring.count_batch)
-
-
-def _unwrapped(servable: Servable) -> Runner:
-    return servable

@@ -39,7 +39,15 @@ class Settings:
     grpc_max_threads: int = _flag("int32", _THREADS, "gRPC calls worked on at a time.")
     enable_grpc_healthcheck_service: bool = _flag("bool", False, "Answer grpc.health.v1.Health too.")
     max_body_bytes: int = _flag(
-        "int64", 16 * 1024 * 1024, "The largest REST body, inflated. TensorFlow Serving has no such flag."
+        "int64",
+        16 * 1024 * 1024,
+        "The largest REST body, inflated, and the largest gRPC message. TensorFlow Serving has no such flag.",
+    )
+    max_request_rows: int = _flag(
+        "int32", 1000, "The most rows of a request. TensorFlow Serving has no such flag."
+    )
+    max_text_bytes: int = _flag(
+        "int64", 1024 * 1024, "The longest text of a request. TensorFlow Serving has no such flag."
     )
 
 

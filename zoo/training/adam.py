@@ -22,6 +22,7 @@ class Adam(keras.optimizers.Adam):
         learning_rate: a number or a schedule.
         clip_norm: the greatest global norm of a gradient; None: it is not clipped.
         accumulation: batches that make an update.
+        beta_2: how much of the second moment stays at each update.
         name: of the optimizer.
     """
 
@@ -31,11 +32,13 @@ class Adam(keras.optimizers.Adam):
         *,
         clip_norm: float | None = None,
         accumulation: int = 1,
+        beta_2: float = 0.999,
         name: str = "adam",
     ) -> None:
         devices = tf.distribute.get_strategy().num_replicas_in_sync
         super().__init__(
             learning_rate,
+            beta_2=beta_2,
             # Each device clips the mean over all of them, and Keras then takes the sum of that.
             global_clipnorm=None if clip_norm is None else clip_norm / devices,
             gradient_accumulation_steps=accumulation if accumulation > 1 else None,
@@ -60,5 +63,6 @@ class Adam(keras.optimizers.Adam):
             "learning_rate": rate,
             "clip_norm": self.clip_norm,
             "accumulation": self.accumulation,
+            "beta_2": self.beta_2,
             "name": self.name,
         }

@@ -52,7 +52,12 @@ def compile_model(model: keras.Model, settings: TrainingSettings, *, steps: int)
             accumulation=settings.accumulation,
         )
         model.compile(
-            optimizer=Adam(rate, clip_norm=settings.clip_norm, accumulation=settings.accumulation),
+            optimizer=Adam(
+                rate,
+                clip_norm=settings.clip_norm,
+                accumulation=settings.accumulation,
+                beta_2=settings.beta_2,
+            ),
             loss=TokenCrossEntropy(
                 label_smoothing=settings.label_smoothing,
                 reduction="sum" if shared else "mean_with_sample_weight",

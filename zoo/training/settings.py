@@ -55,6 +55,8 @@ class TrainingSettings:
         warmup_steps: updates until the learning rate is at its greatest.
         label_smoothing: share of a label's probability that is spread over the vocabulary, see
             `zoo.training.losses.TokenCrossEntropy`.
+        beta_2: of Adam, how much of the second moment stays at each update (Kingma & Ba 2015); Transformers
+            are trained with 0.98 (Vaswani et al. 2017, section 5.3).
         clip_norm: gradients with a greater global norm are scaled down to it (Pascanu et al. 2013);
             None: they are taken as they are.
         seed: of initial weights, dropout and order.
@@ -77,6 +79,7 @@ class TrainingSettings:
     schedule: str = "cosine"
     warmup_steps: int = 0
     label_smoothing: float = 0.0
+    beta_2: float = 0.999
     clip_norm: float | None = 1.0
     seed: int = 0
     average_last: int = 1
@@ -103,6 +106,8 @@ class TrainingSettings:
         self._require_names()
         if not self.learning_rate > 0:
             raise ValueError(f"learning_rate is above 0, got {self.learning_rate}.")
+        if not 0 <= self.beta_2 < 1:
+            raise ValueError(f"beta_2 is a share from 0 to below 1, got {self.beta_2}.")
         if self.clip_norm is not None and not 0 < self.clip_norm < float("inf"):
             raise ValueError(f"clip_norm is above 0 and finite, or None, got {self.clip_norm}.")
         if not 0 <= self.label_smoothing < 1:

@@ -11,6 +11,9 @@ from zoo.verify.report import Check, Rule
 
 __all__ = ["CONTENTS", "check_files", "checksum"]
 
+LEAST_PARTS = 3
+"""Of a folder that is looked for: what is shorter, such as `/models`, can be a word of a text."""
+
 
 def checksum(file: Path) -> str:
     """SHA-256 of what a file holds, in hexadecimal digits."""
@@ -71,16 +74,21 @@ def _changed(path: Path) -> Iterator[str]:
     manifest = read_manifest(path)
     listed: Mapping[str, Any] = manifest.get("sha256", {})
     for name in manifest["files"]:
-        if name in listed and checksum(path / name) != listed[name]:
+        if name not in listed:
+            yield f"{MANIFEST} has no SHA-256 of {name}."
+        elif checksum(path / name) != listed[name]:
             yield f"{name} holds something else than when it was written."
 
 
 def _bound_to_one_place(path: Path) -> Iterator[str]:
     """Files that name the folder that they lie in; a word may follow that only begins like it."""
-    here = re.compile(re.escape(str(path.resolve().parent).encode()) + rb"(?![\w.-])")
+    folder = path.resolve().parent
+    if len(folder.parts) < LEAST_PARTS:
+        return
+    here = re.compile(re.escape(str(folder).encode()) + rb"(?![\w.-])")
     for name in read_manifest(path)["files"]:
         if here.search((path / name).read_bytes()):
-            yield f"{name} names the folder {path.resolve().parent}."
+            yield f"{name} names the folder {folder}."
 
 
 CONTENTS = (

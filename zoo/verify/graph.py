@@ -20,7 +20,13 @@ TEXT_OPERATIONS = "tensorflow-text"
 WEIGHT_BYTES = 64 * 1024
 """A floating-point constant above this is taken for a weight. Vocabularies are strings and integers."""
 
-ABSOLUTE_PATH = re.compile(rb"(?:/[\w.@+-]+){2,}|[A-Za-z]:\\[\w.@+\\ -]+")
+INITIALIZER = "__saved_model_init_op"
+"""The signature that TensorFlow adds for itself."""
+
+PREDICT = "tensorflow/serving/predict"
+"""The one kind of signature that exports have."""
+
+ABSOLUTE_PATH = re.compile(rb"(?:hash_table_)?(?P<path>(?:/[\w.@+-]+){2,}|[A-Za-z]:\\[\w.@+\\ -]+)")
 """A path with two parts at least, so that texts such as `/` are none."""
 
 SERVED_DTYPES = frozenset({"string", "bool", "float32", "float64"}) | {
@@ -100,7 +106,7 @@ def _forms(meta_graph: Any) -> dict[str, dict[str, dict[str, Any]]]:
             for side in ("inputs", "outputs")
         }
         for name, signature in meta_graph.signature_def.items()
-        if name != "__saved_model_init_op"
+        if name != INITIALIZER
     }
 
 
@@ -121,7 +127,20 @@ def _other_signatures(written: Written) -> Iterator[str]:
             yield f"{name} is {found[name]} where the manifest says {expected[name]}."
 
 
+def _unservable_signatures(written: Written) -> Iterator[str]:
+    """What the names, dtypes and shapes do not show."""
+    for name, signature in written.meta_graph.signature_def.items():
+        if name == INITIALIZER:
+            continue
+        if signature.method_name != PREDICT:
+            yield f"{name} is to be called by {signature.method_name!r}, expected {PREDICT!r}."
+        for key, tensor in (*signature.inputs.items(), *signature.outputs.items()):
+            if tensor.WhichOneof("encoding") != "name":
+                yield f"{key} of {name} is no plain tensor, but {tensor.WhichOneof('encoding')}."
+
+
 def _unservable_tensors(written: Written) -> Iterator[str]:
+    yield from _unservable_signatures(written)
     for name, signature in _forms(written.meta_graph).items():
         if not signature["inputs"] or not signature["outputs"]:
             yield f"{name} has no inputs or no outputs."
@@ -168,18 +187,19 @@ def _asks_for_xla(attributes: Any) -> bool:
 
 
 def _paths(written: Written) -> Iterator[str]:
-    """Constants of one string; the words of a vocabulary are many, and may be anything."""
     for node in _nodes(written.meta_graph):
-        tensor = node.attr["value"].tensor if "value" in node.attr else None
-        if (
-            tensor is None
-            or tensor.dtype != tf.string
-            or len(tensor.string_val) != 1
-            or tensor.tensor_shape.dim
-        ):
-            continue
-        if ABSOLUTE_PATH.fullmatch(tensor.string_val[0]):
-            yield f"The constant {node.name} holds the path {tensor.string_val[0].decode()}."
+        for text in _single_texts(node):
+            if found := ABSOLUTE_PATH.fullmatch(text):
+                yield f"{node.name} holds the path {found['path'].decode()}."
+
+
+def _single_texts(node: Any) -> Iterator[bytes]:
+    """The name of a table, which may be that of its file, and a constant of one string; those of many are the
+    words of a vocabulary, and may be anything."""
+    if "shared_name" in node.attr:
+        yield node.attr["shared_name"].s
+    if "value" in node.attr and not node.attr["value"].tensor.tensor_shape.dim:
+        yield from node.attr["value"].tensor.string_val
 
 
 def _constant_weights(written: Written) -> Iterator[str]:
@@ -226,7 +246,7 @@ RULES = (
     Rule(
         "paths",
         "the graph holds no absolute path",
-        "Give files to the graph as assets (tf.saved_model.Asset), or as what they hold.",
+        "Give the graph what files hold, as in tf.lookup.KeyValueTensorInitializer, not where they lie.",
         _paths,
     ),
 )

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 __all__ = [
+    "ALWAYS_ASKED",
     "EXTRA",
     "GOLDEN",
     "MANIFEST",
@@ -44,6 +45,10 @@ WITHDRAWN = ".withdrawn-"
 
 TEXT = "text"
 """The input that is the question, unless the manifest names another, such as `audio`."""
+
+
+ALWAYS_ASKED = (b"", b"   ", "👍🏽🎉".encode(), b"\xff\xfe")
+"""Questions to every export: empty, blank, emoji, and bytes that are no text; nor is any of them a sound."""
 
 
 class Example(NamedTuple):
