@@ -115,7 +115,7 @@ def record(
 def machine() -> dict[str, Any]:
     """What it was measured on, as plain JSON."""
     return {
-        "system": platform.platform(),
+        "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
         "processors": os.cpu_count(),
         "python": platform.python_version(),

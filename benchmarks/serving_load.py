@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 
-from zoo.serving.client import ServingError
-
 __all__ = ["Load", "Outcome"]
 
 WAIT_SECONDS = 120.0
@@ -118,8 +116,8 @@ class Load:
             started = time.perf_counter()
             try:
                 answer = ask()
-            except ServingError as error:
-                outcome.failures.append(str(error))
+            except Exception as error:  # whatever it is, the client got no answer
+                outcome.failures.append(str(error) or repr(error))
                 time.sleep(PAUSE)
                 continue
             outcome.seconds.append(time.perf_counter() - started)

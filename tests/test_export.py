@@ -324,6 +324,8 @@ def test_a_number_that_was_taken_meanwhile_is_passed_over(tmp_path, monkeypatch)
 
 def test_the_number_of_a_withdrawn_version_is_not_given_again(tmp_path, verified):
     write_small(tmp_path).rename(tmp_path / "shout" / f"{WITHDRAWN}1")
+    with pytest.raises(FileExistsError, match="was withdrawn"):
+        write_small(tmp_path, version=1)
     assert write_small(tmp_path).name == "2"
 
 

@@ -167,6 +167,11 @@ def write(
 def _refuse(home: Path, version: int | None) -> None:
     if version is not None and (version < 1 or version_number(str(version)) is None):
         raise ValueError(f"A version is a positive number of at most 18 digits, got {version}.")
+    if version is not None and (home / f"{WITHDRAWN}{version}").exists():
+        raise FileExistsError(
+            f"Version {version} of {home.name} was withdrawn, and its number is not given again. Give "
+            f"another version, or bring it back: zoo rollback {home} --to {version}"
+        )
     if version is not None and (home / str(version)).exists():
         raise FileExistsError(
             f"{home / str(version)} exists already, and a published version is never changed. "

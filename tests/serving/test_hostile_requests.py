@@ -239,6 +239,15 @@ def test_texts_have_a_limit(narrow_client):
     assert caught.value.code == "INVALID_ARGUMENT"
 
 
+def test_one_long_text_does_not_make_many_rows_long(server):
+    with (
+        RestClient(server.rest_url, model="texts") as client,
+        pytest.raises(ServingError, match="has 1000 rows, the longest of 70000 bytes") as caught,
+    ):
+        client.predict({"text": ["a" * 70_000] + ["a"] * 999})
+    assert caught.value.code == "INVALID_ARGUMENT"
+
+
 def test_requests_have_a_limit_in_bytes(narrow_client):
     with narrow_client("half") as client, pytest.raises(ServingError) as caught:
         client.predict({"x": [0.5] * 10_000})

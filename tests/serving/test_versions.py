@@ -82,7 +82,7 @@ def test_going_forward_again_brings_a_version_back(home):
     roll_back(home, to=2)
     assert served(home) == [2, 1]
     roll_back(home, to=10)
-    assert served(home) == [10, 1, 2] or served(home) == [10, 2, 1]
+    assert served(home) == [10, 2, 1]
 
 
 def test_going_back_passes_over_broken_versions(home):
@@ -100,7 +100,7 @@ def test_a_version_that_there_is_not(home):
 
 def test_a_labelled_version_is_not_withdrawn(home):
     label(home, "canary", 10)
-    with pytest.raises(ValueError, match="zoo label half canary 2"):
+    with pytest.raises(ValueError, match=r"zoo label .*half canary 2"):
         roll_back(home)
     assert served(home) == [10, 2, 1]
     label(home, "canary", 2)
@@ -129,7 +129,7 @@ def test_labels_that_cannot_be(home, name, number, told):
 
 def test_a_withdrawn_version_gets_no_label(home):
     roll_back(home)
-    with pytest.raises(ValueError, match="zoo rollback half --to 10"):
+    with pytest.raises(ValueError, match=r"zoo rollback .*half --to 10"):
         label(home, "stable", 10)
 
 
@@ -149,6 +149,14 @@ def test_pruning_keeps_the_highest_whole_ones_and_the_labelled(home):
     assert not list(home.glob(f"{DELETED}*"))
     with pytest.raises(ValueError, match="At least one"):
         prune(home, keep=0)
+
+
+def test_pruning_leaves_what_is_withdrawn_if_nothing_else_is_whole(home):
+    roll_back(home, to=1)
+    break_version(home, 1)
+    with pytest.raises(ValueError, match="nothing would be left"):
+        prune(home, keep=1)
+    assert [version.number for version in versions(home)] == [10, 2, 1]
 
 
 def test_a_running_server_follows_back_and_forward(home):
@@ -175,7 +183,7 @@ def test_zoo_serve_answers_for_labels(home):
 def test_a_label_for_a_version_that_went_away(home):
     label(home, "stable", 2)
     shutil.rmtree(home / "2")
-    with pytest.raises(ValueError, match="zoo label half stable VERSION"):
+    with pytest.raises(ValueError, match=r"zoo label .*half stable VERSION"):
         model_config({"half": home})
 
 

@@ -239,11 +239,11 @@ def test_bit_for_bit_with_rate_0_and_after_a_kill(tmp_path):
     assert any((half[name] != forced[name]).any() for name in forced), "it did read its own tokens"
 
 
-def test_a_training_from_before_there_was_sampling_is_gone_on_with(tmp_path):
-    """Its checkpoint holds settings without that field."""
+def test_a_training_from_before_there_were_these_settings_is_gone_on_with(tmp_path):
+    """Its checkpoint holds settings without those fields."""
+    later = {"sampling", "beta_2"}
     facts = SETTINGS.facts()
-    assert "sampling" not in facts
-    assert facts == {name: value for name, value in asdict(SETTINGS).items() if name != "sampling"}
+    assert facts == {name: value for name, value in asdict(SETTINGS).items() if name not in later}
     kept = Checkpoints(tmp_path, what={"settings": facts})
     kept._require_same({"settings": facts})
     other = replace(SETTINGS, sampling=ScheduledSampling(0.5)).facts()

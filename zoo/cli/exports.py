@@ -103,7 +103,10 @@ def label(
         int | None, typer.Argument(help="Number of the version; none takes the label away.")
     ] = None,
 ) -> None:
-    """Name a version, so that requests can ask for the name; servers that `zoo serve` starts know it.
+    """Name a version, so that requests can ask for the name.
+
+    Servers that `zoo serve` starts afterwards know it. They serve the labelled versions and the highest, and
+    look for no newer ones.
 
     Example: [bold]zoo label saved_models/dates stable 3[/]
     """

@@ -69,7 +69,7 @@ def read_waveforms(audio: Any, *, sample_rate: int, max_samples: int) -> Wavefor
             rate != sample_rate,
             tf.strings.join([f"expected {sample_rate} samples a second, got ", tf.strings.as_string(rate)]),
         ),
-        (tf.strings.length(chunks.data) < 2, "there are no samples"),
+        (tf.strings.length(chunks.data) < 2 * tf.cast(channels, tf.int32), "there are no samples"),
     )
     data = tf.where(problem == "", chunks.data, "")
     channels = tf.clip_by_value(tf.cast(channels, tf.int32), 1, 2)

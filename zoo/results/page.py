@@ -25,6 +25,9 @@ STATUS = {
 FAMILY = "g2p"
 """Recipes of this name with a language behind it are judged by their mean, as in the shared task."""
 
+LANGUAGES = 10
+"""Of that family; the mean of fewer would stand beside that of all."""
+
 SYSTEM = "beam"
 """Whose figures stand beside the published ones."""
 
@@ -33,8 +36,10 @@ HEAD = """# Results
 What the recipes come to. `zoo results` makes this page and its pictures of the records in
 [docs/results](results), which `zoo record NAME` writes after `zoo train NAME`; no figure in it is typed by
 hand. Figures are in the units of their metrics: BLEU and chrF from 0 to 100, rates and shares from 0 to 1.
-Published ones were reached by others, on the same test, with the source that is named; they stand in
-`zoo/results/published.py`."""
+Published ones were reached by others, with the source that is named, on the same test unless the words
+beside them say otherwise; they stand in `zoo/results/published.py`."""
+
+NOT_RECORDED = "not recorded"
 
 IN_WORDS = {"batch_size": "pairs a batch", "batch_tokens": "tokens a batch"}
 
@@ -112,7 +117,7 @@ def _mean_of_the_family(records: Sequence[Record]) -> Iterator[Sequence[str]]:
         for record in records
         if record["recipe"].startswith(f"{FAMILY}_") and record["status"] != UNFINISHED
     ]
-    if not family:
+    if len(family) < LANGUAGES:
         return
     split = _first_split(family[0])
     for metric in family[0]["figures"][split][SYSTEM]:
@@ -188,7 +193,7 @@ def _section(record: Record) -> str:
         ("command", f"`{record['command']}`"),
         ("time", f"{record['hours']:.2f} hours"),
         ("machine", _machine(record["machine"])),
-        ("versions", ", ".join(f"{name} {version}" for name, version in record["versions"].items())),
+        ("versions", _versions(record["versions"])),
         ("parameters", f"{record['parameters']:,}" if record["parameters"] else "not counted"),
         ("pairs", ", ".join(f"{name} {count:,}" for name, count in record["pairs"].items())),
         ("settings", _settings(record["settings"])),
@@ -246,7 +251,13 @@ def _epochs(record: Record) -> str:
     return f"{record['epochs']} of {record['settings']['epochs']} epochs"
 
 
-def _machine(machine: Mapping[str, Any]) -> str:
+def _versions(versions: Mapping[str, str] | None) -> str:
+    return ", ".join(f"{name} {version}" for name, version in (versions or {}).items()) or NOT_RECORDED
+
+
+def _machine(machine: Mapping[str, Any] | None) -> str:
+    if machine is None:
+        return NOT_RECORDED
     accelerators = ", ".join(machine["accelerators"]) or "no accelerator"
     return f"{machine['processor']}, {machine['cores']} cores, {accelerators}"
 

@@ -58,7 +58,7 @@ def write(name: str, rows: Any, dtype: str) -> Any:
         known.
     """
     kind = _kind(dtype)
-    shape, flat = _flatten(name, rows.tolist() if hasattr(rows, "tolist") else rows)
+    shape, flat = _flatten(name, _plain(rows))
     for value in flat:
         if not isinstance(value, _TYPES.get(dtype, object)):
             raise ServingError("INVALID_ARGUMENT", f"input {name!r} is not {dtype}: it holds {value!r}.")
@@ -100,6 +100,13 @@ def _kind(dtype: str) -> _Kind:
     if dtype not in _KINDS:
         raise ServingError("UNIMPLEMENTED", f"tensors of {dtype} are not known to this client.")
     return _KINDS[dtype]
+
+
+def _plain(rows: Any) -> Any:
+    """Lists of what may be arrays, or hold some, as nested lists."""
+    if hasattr(rows, "tolist"):
+        return rows.tolist()
+    return [_plain(row) for row in rows] if is_list(rows) else rows
 
 
 def _flatten(name: str, rows: Any) -> tuple[list[int], list[Any]]:

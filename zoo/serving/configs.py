@@ -176,7 +176,7 @@ def _labelled(name: str, base_path: Path) -> dict[str, int]:
         if number not in found:
             raise ValueError(
                 f"model {name!r} has no version {number}, which is labelled {label}. "
-                f"Give the label to another: zoo label {name} {label} VERSION"
+                f"Give the label to another: zoo label {base_path} {label} VERSION"
             )
         check(found[number])
     return named

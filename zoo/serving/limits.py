@@ -1,4 +1,4 @@
-"""How large a request may be once it is read: its rows, and each of its texts.
+"""How large a request may be once it is read: its rows, each of its texts, and what a graph makes of them.
 
 How many bytes it may have on the wire is a limit of the two ports.
 """
@@ -13,6 +13,9 @@ from zoo.serving import messages
 from zoo.serving.loader import Runner
 
 __all__ = ["LimitedServable"]
+
+PADDED_BYTES = 2**26
+"""Rows times the longest text: graphs pad texts to equal lengths, so one long text makes every row long."""
 
 
 class LimitedServable:
@@ -42,8 +45,8 @@ class LimitedServable:
         """As `Servable.run`.
 
         Raises:
-            RefusalError: besides what the runner refuses, INVALID_ARGUMENT for too many rows or too long a
-                text.
+            RefusalError: besides what the runner refuses, INVALID_ARGUMENT for too many rows, too
+                long a text, or many rows with one that is long.
         """
         for name, tensor in inputs.items():
             if tensor.ndim and len(tensor) > self._rows:
@@ -51,6 +54,8 @@ class LimitedServable:
             longest = max(map(len, tensor.flat), default=0) if tensor.dtype == object else 0
             if longest > self._text_bytes:
                 raise messages.TEXT_TOO_LONG(name=name, size=longest, limit=self._text_bytes)
+            if longest * tensor.size > PADDED_BYTES:
+                raise messages.TOO_MUCH_PADDING(name=name, rows=tensor.size, size=longest)
         return self._runner.run(signature, inputs, outputs, timeout=timeout)
 
     def close(self) -> None:

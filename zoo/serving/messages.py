@@ -145,6 +145,11 @@ TEXT_TOO_LONG = Message(
     "Input {name} has a text of {size} bytes, and this server takes {limit}. Send a shorter one, or start "
     "the server with --max_text_bytes={size}.",
 )
+TOO_MUCH_PADDING = Message(
+    "INVALID_ARGUMENT",
+    "Input {name} has {rows} rows, the longest of {size} bytes, to which all would be padded. Send the long "
+    "ones in a request of their own.",
+)
 
 # Outputs
 NO_BATCH_AXIS = Message("INVALID_ARGUMENT", "Tensor name: {name} has no shape information ")

@@ -196,6 +196,8 @@ def _exchange(
     parts = []
     while part := response.read1(_BYTES_AT_A_TIME):
         parts.append(part)
+        if response.isclosed():  # all is read, and the socket may be closed with it
+            break
         sock.settimeout(_seconds_until(deadline))
     if response.length:
         raise http.client.IncompleteRead(b"".join(parts), response.length)

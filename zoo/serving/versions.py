@@ -97,7 +97,7 @@ def roll_back(home: Path, to: int | None = None) -> list[Version]:
         if version.labels:
             raise ValueError(
                 f"Version {version.number} is labelled {', '.join(version.labels)}, and requests for that "
-                f"would fail. Move the label first: zoo label {home.name} {version.labels[0]} {target.number}"
+                f"would fail. Move the label first: zoo label {home} {version.labels[0]} {target.number}"
             )
     if target.withdrawn:
         target.path.rename(home / str(target.number))
@@ -113,13 +113,18 @@ def prune(home: Path, keep: int) -> list[int]:
         The numbers that are gone.
 
     Raises:
-        ValueError: fewer than one is to be kept.
+        ValueError: fewer than one is to be kept, or there is none that is whole and not withdrawn.
         FileNotFoundError: see `versions`.
     """
     if keep < 1:
         raise ValueError(f"At least one version must be kept, got {keep}.")
     known = versions(home)
     served = [version.number for version in known if not version.withdrawn and version.problem is None]
+    if not served:
+        raise ValueError(
+            f"{home} has no version that is whole and not withdrawn, so that nothing would be left. "
+            f"`zoo versions {home}` shows what is wrong with each."
+        )
     gone = [version for version in known if version.number not in served[:keep] and not version.labels]
     for version in gone:
         aside = home / f"{DELETED}{version.number}-{os.getpid()}"
@@ -149,7 +154,8 @@ def labels(home: Path) -> dict[str, int]:
 def label(home: Path, name: str, number: int | None) -> dict[str, int]:
     """Let a label name a version, or none.
 
-    A server that `zoo serve` starts afterwards answers at `/v1/models/NAME/labels/LABEL:predict`.
+    A server that `zoo serve` starts afterwards answers at `/v1/models/NAME/labels/LABEL:predict`. It serves
+    the labelled versions and the highest, and keeps to them: it looks for no newer one.
 
     Args:
         home: the model's folder.
@@ -172,9 +178,7 @@ def label(home: Path, name: str, number: int | None) -> dict[str, int]:
         return _write_labels(home, {other: value for other, value in named.items() if other != name})
     chosen = _whole(home, known, number)
     if chosen.withdrawn:
-        raise ValueError(
-            f"Version {number} was withdrawn. Bring it back: zoo rollback {home.name} --to {number}"
-        )
+        raise ValueError(f"Version {number} was withdrawn. Bring it back: zoo rollback {home} --to {number}")
     return _write_labels(home, {**named, name: number})
 
 
@@ -186,7 +190,7 @@ def _target(home: Path, known: list[Version], to: int | None) -> Version:
         there = ", ".join(str(version.number) for version in known)
         raise ValueError(
             f"{home.name} has no earlier version that is whole and not withdrawn: there is {there}. "
-            "`zoo versions` shows what is wrong with each."
+            f"`zoo versions {home}` shows what is wrong with each."
         )
     return served[1]
 

@@ -43,12 +43,11 @@ def known_models(folder: Path | None) -> list[KnownModel]:
 
 
 def _known(name: str, base_path: Path) -> KnownModel:
-    extra = next(iter(find_versions(base_path).values())) / _EXTRA
     try:
-        return _described(name, extra)
+        return _described(name, max(find_versions(base_path).items())[1] / _EXTRA)
     except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
-        # What is half written or foreign must not take the page away.
-        _log.warning("%s is passed over: %r", extra, error)
+        # What is half written, foreign or gone by now must not take the page away.
+        _log.warning("%s is passed over: %r", base_path, error)
         return KnownModel(name)
 
 

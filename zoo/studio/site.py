@@ -69,7 +69,7 @@ def site(describe: Callable[[], dict[str, Any]], *, rest_url: str) -> Starlette:
 
 
 def _policy(rest_url: str) -> str:
-    # The policy's grammar has no IPv6 addresses.
+    # The policy's grammar has no IPv6 addresses: there the page might ask anywhere, and asks this server.
     server = "http: https:" if "[" in rest_url else rest_url
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "

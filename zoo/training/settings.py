@@ -10,8 +10,8 @@ __all__ = ["TrainingSettings", "Watch"]
 
 PRECISIONS = ("float32", "mixed_bfloat16", "mixed_float16")
 
-LATER = ("sampling",)
-"""Settings that earlier trainings did not have; where one is None, a training is as it was without it."""
+LATER = {"sampling": None, "beta_2": 0.999}
+"""Settings that earlier trainings did not have, each with the value at which nothing changed for them."""
 
 
 @dataclass(frozen=True)
@@ -91,10 +91,12 @@ class TrainingSettings:
     def facts(self) -> dict[str, Any]:
         """All settings in JSON's terms, as a checkpoint and a record hold them.
 
-        One of `LATER` that is None is left out, so that a training that began before there was such a setting
-        is the same training now, and can be gone on with.
+        One of `LATER` with its value there is left out, so that a training that began before there was such a
+        setting is the same training now, and can be gone on with.
         """
-        return {name: value for name, value in asdict(self).items() if name not in LATER or value is not None}
+        return {
+            name: value for name, value in asdict(self).items() if name not in LATER or value != LATER[name]
+        }
 
     def __post_init__(self) -> None:
         if (self.batch_size is None) == (self.batch_tokens is None):
