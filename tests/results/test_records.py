@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 
 import keras
 import pytest
@@ -128,13 +129,14 @@ def test_fewer_epochs_than_the_recipe_are_a_short_run(found, folder):
     assert "(short run)" in page([short])
 
 
-def test_a_run_of_before_machines_were_told_is_taken_to_be_of_this_one(found, folder):
+def test_of_a_run_from_before_machines_were_told_the_machine_is_not_guessed(folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "run")
     old = json.loads((folder / "run.json").read_text())
     del old["machine"]
-    kept = (folder / "run.json").read_text()
-    (folder / "run.json").write_text(json.dumps(old))
-    assert record(RECIPE, folder)["machine"] == found["machine"]
-    (folder / "run.json").write_text(kept)
+    (tmp_path / "run" / "run.json").write_text(json.dumps(old))
+    without = record(RECIPE, tmp_path / "run")
+    assert without["machine"] is None
+    assert "| machine | not recorded |" in page([without])
 
 
 def test_nothing_trained_says_what_to_do(tmp_path):

@@ -102,7 +102,9 @@ def test_languages_of_one_recipe_have_a_mean_beside_the_shared_tasks():
         by_length = {"test": {"buckets": [[1, 9, 450]], "scores": {"word_error_rate": [rate]}}}
         return another(f"g2p_{name}", task=f"g2p_{name}", figures=figures, by_length=by_length)
 
-    rows = lines_of(page([language("ice", 0.1), language("kor", 0.3)]), "| g2p, mean of 2 languages")
+    ten = [language(f"{letter}xx", rate) for letter, rate in zip("abcdefghij", [0.1, 0.3] * 5, strict=True)]
+    assert not lines_of(page(ten[1:]), "| g2p, mean"), "the mean of nine says nothing of ten"
+    rows = lines_of(page(ten), "| g2p, mean of 10 languages")
     assert len(rows) == 3
     assert all("| **0.2000** |" in row for row in rows)
     assert ["0.1880" in row for row in rows] == [True, False, False]
