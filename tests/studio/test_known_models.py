@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from zoo.studio.known import EXAMPLES, KnownModel, known_models
+from zoo.studio.known import EXAMPLES, KnownModel, _known, known_models
 
 
 @pytest.fixture
@@ -56,7 +56,13 @@ def test_a_foreign_model_has_a_name(model, caplog):
     model("broken", zoo_json="{")
     folder = model("foreign")
     assert known_models(folder) == [KnownModel("broken"), KnownModel("foreign")]
-    assert "assets.extra is passed over" in caplog.text
+    assert "broken is passed over" in caplog.text
+
+
+def test_a_model_that_goes_away_meanwhile_has_a_name(tmp_path):
+    assert _known("gone", tmp_path / "gone") == KnownModel("gone")
+    (tmp_path / "empty").mkdir()
+    assert _known("empty", tmp_path / "empty") == KnownModel("empty")
 
 
 def test_a_manifest_of_another_shape_is_passed_over(model):
