@@ -23,7 +23,7 @@ class Canned(Client):
     """Answers from a table, and keeps what it was asked."""
 
     def __init__(self):
-        super().__init__("toy", None, 1.0)
+        super().__init__("toy", None, None, 1.0)
         self.asked = []
 
     def predict(self, inputs, *, signature="serving_default"):
