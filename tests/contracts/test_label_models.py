@@ -134,7 +134,7 @@ def test_finite_in_every_precision(case, policy):
     outputs, found = gradients(model)
     assert all(np.isfinite(numbers(leaf)).all() for leaf in (outputs, *found))
     exact = call(case.make())
-    np.testing.assert_allclose(outputs, exact, atol=0.05 * max(3.0, np.abs(exact).max()))
+    np.testing.assert_allclose(outputs, exact, atol=0.05 * max(5.0, np.abs(exact).max()))
 
 
 @each_case

@@ -203,7 +203,14 @@ def enter(tmp_path):
         program.chmod(0o755)
         (shell, _, server), given = entry_point()
         command = [shell, str(SERVING / "init.sh"), server, *given, *flags]
-        return subprocess.Popen(command, env={"PATH": str(tmp_path)}, stdout=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            command,
+            env={"PATH": str(tmp_path)},
+            stdout=subprocess.PIPE,
+            text=True,
+            # In the background it is ignored, by all that is started there too, and bash cannot trap it then.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
 
     return enter
 

@@ -63,13 +63,8 @@ class Attention(keras.layers.Layer):
         """How queries (B, T, I) spread their attention over the memory: (B, T, S), rows of sum 1 or 0."""
         return masked_softmax(self.scores(query, keys), mask[:, None, :])
 
-    def read(self, query, keys, values, mask):
-        """What the call gives, (B, T, D), and how the attention was spread for it, (B, T, S)."""
-        alignment = self.alignment(query, keys, mask)
-        return ops.matmul(alignment, values), alignment
-
     def call(self, query, keys, values, mask):
-        return self.read(query, keys, values, mask)[0]
+        return ops.matmul(self.alignment(query, keys, mask), values)
 
     def compute_output_shape(self, query_shape, keys_shape, values_shape, mask_shape=None):
         return (*query_shape[:-1], values_shape[-1])

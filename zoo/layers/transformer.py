@@ -101,6 +101,7 @@ class _Block(keras.layers.Layer):
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
+        require_rate(dropout=dropout)
         if norm not in NORMS:
             raise ValueError(f"norm must be one of {', '.join(NORMS)}, got {norm!r}.")
         self.width = width

@@ -41,18 +41,16 @@ class _AttentiveDecoder(RecurrentDecoder):
         """What the attention of each step of a run asked with, (B, T, D)."""
         raise NotImplementedError
 
-    def advance(self, projected, state: DecoderState, memory: RecurrentMemory) -> DecoderState:
-        return self.look(projected, state, memory)[0]
-
-    def look(self, projected, state: DecoderState, memory: RecurrentMemory):
-        """What `advance` gives, and where it looked, (B, K, S)."""
+    def query(self, before: DecoderState, after: DecoderState):
+        """What the attention of one step asked with, (B, K, D)."""
         raise NotImplementedError
 
     def aligned_step(self, token_ids, index, state: DecoderState, memory: RecurrentMemory):
         """What `step` gives, and where it looked, (B, K, S): a row of what `alignment` says of the target."""
         embedded = self.embedding(token_ids)
-        state, alignment = self.look(self.cells[0].project(embedded), state, memory)
-        return self.readout(self.features(embedded, state)), state, alignment
+        after = self.advance(self.cells[0].project(embedded), state, memory)
+        alignment = self.attention.alignment(self.query(state, after), memory.keys, memory.mask)
+        return self.readout(self.features(embedded, after)), after, alignment
 
     def source_mask(self, memory: RecurrentMemory):
         """(B, S) bool, True where the source has a token."""
@@ -111,11 +109,14 @@ class BahdanauDecoder(_AttentiveDecoder):
     def read_width(self, width: int) -> int:
         return width
 
-    def look(self, projected, state: DecoderState, memory: RecurrentMemory):
-        hidden = state.cells[-1].hidden
-        context, alignment = self.attention.read(hidden, memory.keys, memory.values, memory.mask)
-        cells = climb(self.cells, projected + self.context_projection(context), state.cells)
-        return DecoderState(cells, context), alignment
+    def advance(self, projected, state: DecoderState, memory: RecurrentMemory) -> DecoderState:
+        context = self.attention(state.cells[-1].hidden, memory.keys, memory.values, memory.mask)
+        return DecoderState(
+            climb(self.cells, projected + self.context_projection(context), state.cells), context
+        )
+
+    def query(self, before: DecoderState, after: DecoderState):
+        return before.cells[-1].hidden
 
     def features(self, embedded, state: DecoderState):
         return ops.concatenate([state.cells[-1].hidden, embedded, state.read], axis=-1)
@@ -175,11 +176,13 @@ class LuongDecoder(_AttentiveDecoder):
     def read_width(self, width: int) -> int:
         return self.units
 
-    def look(self, projected, state: DecoderState, memory: RecurrentMemory):
+    def advance(self, projected, state: DecoderState, memory: RecurrentMemory) -> DecoderState:
         cells = climb(self.cells, projected + self.feeding(state.read), state.cells)
-        hidden = cells[-1].hidden
-        context, alignment = self.attention.read(hidden, memory.keys, memory.values, memory.mask)
-        return DecoderState(cells, self.combination(ops.concatenate([context, hidden], axis=-1))), alignment
+        context = self.attention(cells[-1].hidden, memory.keys, memory.values, memory.mask)
+        return DecoderState(cells, self.combination(ops.concatenate([context, cells[-1].hidden], axis=-1)))
+
+    def query(self, before: DecoderState, after: DecoderState):
+        return after.cells[-1].hidden
 
     def features(self, embedded, state: DecoderState):
         return state.read
