@@ -18,6 +18,7 @@ from benchmarks.measure import Measured, read
 from benchmarks.peers import ENVIRONMENTS
 from benchmarks.table import OURS, ratios, ratios_table
 from benchmarks.work import THREADS, WORK
+from zoo.training.processor import processor
 
 __all__ = ["machine", "main", "record", "systems_of"]
 
@@ -116,19 +117,11 @@ def machine() -> dict[str, Any]:
     """What it was measured on, as plain JSON."""
     return {
         "system": f"{platform.system()} {platform.machine()}",
-        "processor": _processor(),
+        "processor": processor(),
         "processors": os.cpu_count(),
         "python": platform.python_version(),
         "load_average": os.getloadavg(),
     }
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "")
 
 
 def main() -> None:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from zoo.markdown import table
+
 __all__ = ["page"]
 
 _HEAD = """# How the embedded server holds up
@@ -55,13 +57,13 @@ def page(record: Mapping[str, Any]) -> str:
         _HEAD,
         _measured(record),
         _OVERHEAD,
-        _overhead(record["overhead"]),
+        _overhead(record["overhead"]) + "\n",
         _THROUGHPUT,
-        _throughput(record["throughput"]),
+        _throughput(record["throughput"]) + "\n",
         _SUSTAINED,
-        _sustained(record["sustained"]),
+        _sustained(record["sustained"]) + "\n",
         _FAULTS,
-        _faults(record["faults"]),
+        _faults(record["faults"]) + "\n",
     ]
     return "\n".join(parts)
 
@@ -79,7 +81,7 @@ def _measured(record: Mapping[str, Any]) -> str:
 
 def _overhead(rows: Sequence[Mapping[str, Any]]) -> str:
     heads = ["model", "over", "median", "in process", "ratio", "goal", ""]
-    return _table(
+    return table(
         heads,
         [
             [
@@ -108,7 +110,7 @@ def _throughput(rows: Sequence[Mapping[str, Any]]) -> str:
         "goal",
         "",
     ]
-    return _table(
+    return table(
         heads,
         [
             [
@@ -140,7 +142,7 @@ def _sustained(rows: Sequence[Mapping[str, Any]]) -> str:
         "goal",
         "",
     ]
-    return _table(
+    return table(
         heads,
         [
             [
@@ -162,7 +164,7 @@ def _sustained(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _faults(rows: Sequence[Mapping[str, Any]]) -> str:
     heads = ["what happened", "requests", "failed", "refused", "versions that answered", "promise"]
-    return _table(
+    return table(
         heads,
         [
             [
@@ -176,8 +178,3 @@ def _faults(rows: Sequence[Mapping[str, Any]]) -> str:
             for row in rows
         ],
     )
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

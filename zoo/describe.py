@@ -5,10 +5,11 @@ It is read off the export alone, so it can be written wherever the folder lies.
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from zoo.markdown import table
 from zoo.verify.layout import ALWAYS_ASKED, GOLDEN, MANIFEST, question_of, to_plain, version_number
 
 __all__ = ["Where", "describe"]
@@ -119,12 +120,12 @@ def _about(path: Path, manifest: Mapping[str, Any]) -> str:
         "size": f"{size:.1f} MiB",
     }
     title = f"# {card['name']}" + (f", version {path.name}" if path.name.isdigit() else "")
-    return f"{title}\n\n{card['description']}\n\n{_table(('', ''), rows.items())}"
+    return f"{title}\n\n{card['description']}\n\n{table(('', ''), rows.items())}"
 
 
 def _figures(metrics: Mapping[str, float]) -> str:
     rows = [(name.replace(".", ", ").replace("_", " "), f"{value:.4f}") for name, value in metrics.items()]
-    return "## Figures\n\n" + _table(("on the test splits", ""), rows) if rows else ""
+    return "## Figures\n\n" + table(("on the test splits", ""), rows) if rows else ""
 
 
 def _list(title: str, lines: Sequence[str]) -> str:
@@ -136,7 +137,7 @@ def _signatures(signatures: Mapping[str, Any]) -> str:
         (f"`{name}`", _inputs(form["inputs"], form.get("neutral", {})), _outputs(form["outputs"]))
         for name, form in signatures.items()
     ]
-    return "## Signatures\n\n" + _table(("name", "inputs (neutral value)", "outputs"), rows)
+    return "## Signatures\n\n" + table(("name", "inputs (neutral value)", "outputs"), rows)
 
 
 def _inputs(forms: Mapping[str, Any], neutral: Mapping[str, Any]) -> str:
@@ -201,9 +202,3 @@ def _answer(example: Mapping[str, Any]) -> str:
 
 def _python(code: str) -> str:
     return f"```python\n{code}\n```"
-
-
-def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    lines = [list(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
-    lines.insert(1, ["---"] * len(lines[0]))
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -32,10 +32,10 @@ from zoo.training.settings import TrainingSettings
 from zoo.training.stopping import Decoded, EarlyStopping
 
 __all__ = [
+    "RECORD",
     "Evaluation",
     "Run",
     "align",
-    "circumstances",
     "evaluate",
     "export",
     "forget",
@@ -46,6 +46,7 @@ __all__ = [
 ]
 
 RECORD = "run.json"
+"""In the folder of a run: how it was trained."""
 
 BATCH = 256
 """Texts that are decoded at once when a run is evaluated."""
@@ -127,7 +128,7 @@ def train(
         "seconds": round(seconds, 1),
         "parameters": model.count_params(),
         "history": history,
-        **circumstances(),
+        **_circumstances(),
         **_own_files(recipe),
     }
     if model.distribute_strategy.extended.should_checkpoint:  # among workers, the first
@@ -292,7 +293,7 @@ def _batches(recipe: Recipe, task: Task, split: str, seed: int | None = None) ->
     )
 
 
-def circumstances() -> dict[str, Any]:
+def _circumstances() -> dict[str, Any]:
     """What trains here: `versions` of packages, and the kind of `machine`."""
     versions = {
         "tensorflow": tf.__version__,

@@ -61,7 +61,7 @@ def report_table(report: Report) -> Table:
 def versions_table(versions: "Sequence[Version]") -> Table:
     """A row for each version of a model, the one that unnamed requests are answered by marked."""
     table = Table("version", "labels", "created", "MiB", "state")
-    served = next((v.number for v in versions if not v.withdrawn and v.problem is None), None)
+    served = next((version.number for version in versions if version.servable), None)
     for version in versions:
         table.add_row(
             str(version.number),

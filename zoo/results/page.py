@@ -8,6 +8,7 @@ from typing import Any
 import matplotlib
 
 from zoo import plots
+from zoo.markdown import table
 from zoo.results.alignments import read_alignments
 from zoo.results.published import Published, published
 from zoo.results.records import FINISHED, SHORT, UNFINISHED, read_records
@@ -89,7 +90,7 @@ def write_page(folder: Path) -> Path:
 def _overview(records: Sequence[Record]) -> str:
     rows = [row for record in records for row in _rows_beside_published(record)]
     rows += _mean_of_the_family(records)
-    return _table(("recipe", "test", "metric", "here", "published", "what reached that", "source"), rows)
+    return table(("recipe", "test", "metric", "here", "published", "what reached that", "source"), rows)
 
 
 def _rows_beside_published(record: Record) -> Iterator[Sequence[str]]:
@@ -147,8 +148,8 @@ def _compared(records: Sequence[Record]) -> Iterator[str]:
             )
         ]
         picture = f"![{metric} over source tokens](results/{name}_by_length.svg)"
-        table = _table(("source tokens", "pairs", *names), rows)
-        yield f"{head}`{metric}` on {split}, {SYSTEM}.\n\n{table}\n\n{picture}"
+        scored = table(("source tokens", "pairs", *names), rows)
+        yield f"{head}`{metric}` on {split}, {SYSTEM}.\n\n{scored}\n\n{picture}"
 
 
 def _aligned(alignments: Sequence[Record]) -> Iterator[str]:
@@ -157,7 +158,7 @@ def _aligned(alignments: Sequence[Record]) -> Iterator[str]:
         return
     rows = [row for entry in alignments for row in _rows_of_set(entry)]
     head = ("set", "languages", "pairs", "links by hand", "system", "alignment error rate")
-    yield f"## Word alignments\n\nWhat this is about: [Alignment](alignment.md).\n\n{_table(head, rows)}"
+    yield f"## Word alignments\n\nWhat this is about: [Alignment](alignment.md).\n\n{table(head, rows)}"
 
 
 def _rows_of_set(entry: Record) -> Iterator[Sequence[str]]:
@@ -198,13 +199,13 @@ def _section(record: Record) -> str:
         ("pairs", ", ".join(f"{name} {count:,}" for name, count in record["pairs"].items())),
         ("settings", _settings(record["settings"])),
     ]
-    parts = [f"## {record['recipe']}", record["description"], _table(("", ""), facts)]
+    parts = [f"## {record['recipe']}", record["description"], table(("", ""), facts)]
     if record["status"] != UNFINISHED:
         parts += _figures(record)
     if record["epochs"] > 1:
         parts.append(f"![learning curve](results/{record['recipe']}.svg)")
     if record.get("samples"):
-        parts.append(_table(("source", "target", "answer"), map(dict.values, record["samples"])))
+        parts.append(table(("source", "target", "answer"), map(dict.values, record["samples"])))
     return "\n\n".join(parts)
 
 
@@ -222,7 +223,7 @@ def _figures(record: Record) -> list[str]:
     signatures = [f"- `{name}`: `{signature}`" for name, signature in record["signatures"].items()]
     lines = [f"- `{SYSTEM}`: {beam}, at most {record['max_length']} tokens", *signatures]
     lines += [f"- {note}" for note in record["notes"]]
-    figures = _table(("test", "system", "metric", "here", "published"), rows)
+    figures = table(("test", "system", "metric", "here", "published"), rows)
     return [figures, "\n".join(lines), *_lengths(record)]
 
 
@@ -233,8 +234,10 @@ def _lengths(record: Record) -> list[str]:
         (_range(bucket), f"{bucket[2]:,}", *map(_shown, values))
         for bucket, *values in zip(buckets, *scores.values(), strict=True)
     ]
-    table = _table(("source tokens", "pairs", *scores), rows)
-    return [f"By the length of the source, {split}, {SYSTEM}:", table]
+    return [
+        f"By the length of the source, {split}, {SYSTEM}:",
+        table(("source tokens", "pairs", *scores), rows),
+    ]
 
 
 def _drawn(history: Mapping[str, Sequence[float]]) -> dict[str, Sequence[float]]:
@@ -282,10 +285,3 @@ def _range(bucket: Sequence[int]) -> str:
 
 def _shown(value: float) -> str:
     return f"{value:.4f}" if abs(value) <= 1 else f"{value:.2f}"
-
-
-def _table(head: Sequence[str], rows: Any) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(
-        "| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines
-    )

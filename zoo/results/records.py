@@ -33,8 +33,7 @@ def record(recipe: Recipe, folder: Path) -> dict[str, Any]:
     """What is known of a recipe's training: how it was made, its curve, and, if it has ended, its figures.
 
     A training that has not ended has no figures, and is marked `unfinished`; one of fewer epochs than the
-    recipe has now is `short`. Where a run does not say which machine made it, as those of early versions do
-    not, it is taken to be this one.
+    recipe has now is `short`. What a run does not say of its machine and versions is None.
 
     Args:
         recipe: what was trained.
@@ -48,7 +47,7 @@ def record(recipe: Recipe, folder: Path) -> dict[str, Any]:
         ValueError: the test splits are not those that were kept from the training.
     """
     interrupted = runs.interrupted(folder)
-    if (folder / "run.json").is_file() or interrupted is None:
+    if (folder / runs.RECORD).is_file() or interrupted is None:
         run, task = runs.load(recipe, folder), recipe.task()
         done = {**_training(recipe, run.record), **_judged(recipe, task, runs.evaluate(run, task))}
     else:
@@ -81,7 +80,8 @@ def _training(recipe: Recipe, found: Mapping[str, Any]) -> dict[str, Any]:
         "command": recipe.command,
         "epochs": max(map(len, history.values()), default=0),
         "hours": found["seconds"] / 3600,
-        **{name: found.get(name) for name in runs.circumstances()},
+        "versions": found.get("versions"),
+        "machine": found.get("machine"),
         "parameters": found.get("parameters"),
         "seed": found["settings"]["seed"],
         "settings": found["settings"],

@@ -96,16 +96,7 @@ def model_config(models: Mapping[str, Path], *, at: Path | None = None) -> str:
     Raises:
         ValueError: a model has no good version, or a label for a version that is not there or not good.
     """
-    config = ModelServerConfig()
-    for name, base_path in models.items():
-        entry = config.model_config_list.config.add(name=name, model_platform=_PLATFORM)
-        entry.base_path = str(at / name if at else base_path)
-        best, is_latest = _best_version(name, base_path)
-        named = _labelled(name, base_path)
-        if named or not is_latest:
-            entry.model_version_policy.specific.versions.extend(sorted({best, *named.values()}))
-        entry.version_labels.update(named)
-    return text_format.MessageToString(config)
+    return text_format.MessageToString(_checked(models, at))
 
 
 def of_folder(name: str, base_path: Path) -> ModelConfig:
@@ -116,7 +107,7 @@ def of_folder(name: str, base_path: Path) -> ModelConfig:
     """
     if not labels(base_path):
         return ModelConfig(base_path)
-    return _read_text(model_config({name: base_path}))[name]
+    return read_list(_checked({name: base_path}))[name]
 
 
 def read_file(path: Path) -> dict[str, ModelConfig]:
@@ -127,9 +118,10 @@ def read_file(path: Path) -> dict[str, ModelConfig]:
         OSError: it cannot be read.
     """
     try:
-        return _read_text(path.read_bytes())
+        config = text_format.Parse(path.read_bytes(), ModelServerConfig())
     except (text_format.ParseError, UnicodeDecodeError) as error:
         raise messages.BAD_CONFIG_FILE(path=path, problem=error) from error
+    return read_list(config) if config.WhichOneof("config") else {}
 
 
 def read_list(config: ModelServerConfig) -> dict[str, ModelConfig]:
@@ -150,9 +142,18 @@ def read_list(config: ModelServerConfig) -> dict[str, ModelConfig]:
     return models
 
 
-def _read_text(text: str | bytes) -> dict[str, ModelConfig]:
-    config = text_format.Parse(text, ModelServerConfig())
-    return read_list(config) if config.WhichOneof("config") else {}
+def _checked(models: Mapping[str, Path], at: Path | None = None) -> ModelServerConfig:
+    """What `model_config` writes."""
+    config = ModelServerConfig()
+    for name, base_path in models.items():
+        entry = config.model_config_list.config.add(name=name, model_platform=_PLATFORM)
+        entry.base_path = str(at / name if at else base_path)
+        best, is_latest = _best_version(name, base_path)
+        named = _labelled(name, base_path)
+        if named or not is_latest:
+            entry.model_version_policy.specific.versions.extend(sorted({best, *named.values()}))
+        entry.version_labels.update(named)
+    return config
 
 
 def _best_version(name: str, base_path: Path) -> tuple[int, bool]:

@@ -1,4 +1,4 @@
-"""The two ports of a server: one where gRPC answers, one where REST does."""
+"""The two ports of a server: one where gRPC answers, one where REST does; and what HTTP needs anywhere."""
 
 import socket
 import threading
@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 
 from zoo.serving.rpc_requests import ParsingInterceptor
 
-__all__ = ["GrpcPort", "RestPort", "bracketed"]
+__all__ = ["GrpcPort", "HttpThread", "RestPort", "bracketed", "listen"]
 
 _UNLIMITED = -1
 
@@ -80,16 +80,7 @@ class RestPort:
         self.number = number
         self._host = host
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="zoo-serving-rest")
-        config = uvicorn.Config(
-            application(self._pool),
-            http="h11",
-            loop="asyncio",
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-        )
-        self._server = uvicorn.Server(config)
+        self._http = HttpThread(application(self._pool), name="zoo-serving-rest")
 
     def hold(self) -> None:
         """Take the port, and refuse connections until `start`.
@@ -97,7 +88,10 @@ class RestPort:
         Raises:
             OSError: the port is taken or not allowed.
         """
-        self._listener = _listen(self._host, self.number)
+        try:
+            self._listener = listen(self._host, self.number)
+        except OSError as error:
+            raise OSError(error.errno, _port_taken(self._host, self.number, "REST", error)) from error
         self.number = self._listener.getsockname()[1]
 
     def release(self) -> None:
@@ -106,8 +100,43 @@ class RestPort:
 
     def start(self) -> None:
         """Answer on the port that is held."""
+        self._http.start(self._listener)
+
+    def ask_to_stop(self, grace: float) -> None:
+        """Refuse new requests from now on, and give the accepted ones `grace` seconds."""
+        self._http.ask_to_stop(grace)
+
+    def join(self) -> None:
+        """Wait until the accepted requests are answered."""
+        self._http.join()
+        self._pool.shutdown()
+
+
+class HttpThread:
+    """HTTP on a socket, in a thread of its own.
+
+    Args:
+        application: answers the requests.
+        name: of the thread.
+    """
+
+    def __init__(self, application: ASGIApp, *, name: str) -> None:
+        config = uvicorn.Config(
+            application,
+            http="h11",
+            loop="asyncio",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+        )
+        self._server = uvicorn.Server(config)
+        self._name = name
+
+    def start(self, listener: socket.socket) -> None:
+        """Answer on a socket that `listen` gave."""
         self._thread = threading.Thread(
-            target=self._server.run, args=([self._listener],), name="zoo-serving-rest", daemon=True
+            target=self._server.run, args=([listener],), name=self._name, daemon=True
         )
         self._thread.start()
         while not self._server.started and self._thread.is_alive():
@@ -121,7 +150,6 @@ class RestPort:
     def join(self) -> None:
         """Wait until the accepted requests are answered."""
         self._thread.join()
-        self._pool.shutdown()
 
 
 def bracketed(host: str) -> str:
@@ -129,17 +157,21 @@ def bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    """A socket that holds the port while the models load; it refuses connections until REST runs."""
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that holds the port while the models load; it refuses connections until HTTP runs.
+
+    Raises:
+        OSError: the port is taken or not allowed.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Named as TCP, it passes for asyncio as a socket to send small packets on without delay.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-    except OSError as error:
+    except OSError:
         listener.close()
-        raise OSError(error.errno, _port_taken(host, port, "REST", error)) from error
+        raise
     return listener
 
 

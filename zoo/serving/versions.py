@@ -36,6 +36,11 @@ class Version(NamedTuple):
     """Why no server should have it; None where it is whole."""
 
     @property
+    def servable(self) -> bool:
+        """Whether a server may take it: it is whole, and not withdrawn."""
+        return not self.withdrawn and self.problem is None
+
+    @property
     def size(self) -> int:
         """Bytes on disk."""
         return sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file())
@@ -119,7 +124,7 @@ def prune(home: Path, keep: int) -> list[int]:
     if keep < 1:
         raise ValueError(f"At least one version must be kept, got {keep}.")
     known = versions(home)
-    served = [version.number for version in known if not version.withdrawn and version.problem is None]
+    served = [version.number for version in known if version.servable]
     if not served:
         raise ValueError(
             f"{home} has no version that is whole and not withdrawn, so that nothing would be left. "
@@ -185,7 +190,7 @@ def label(home: Path, name: str, number: int | None) -> dict[str, int]:
 def _target(home: Path, known: list[Version], to: int | None) -> Version:
     if to is not None:
         return _whole(home, known, to)
-    served = [version for version in known if not version.withdrawn and version.problem is None]
+    served = [version for version in known if version.servable]
     if len(served) < 2:
         there = ", ".join(str(version.number) for version in known)
         raise ValueError(

@@ -2,18 +2,16 @@
 
 import re
 import socket
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import uvicorn
 from starlette.types import ASGIApp
 
 from zoo.serving.engines import Running, serve
+from zoo.serving.ports import HttpThread, listen
 from zoo.studio.known import known_models
 from zoo.studio.site import site
 
@@ -95,39 +93,22 @@ def _named(rest_url: str) -> Running:
 
 def _listen(port: int) -> socket.socket:
     """A socket that holds the port while the models load."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((_THIS_MACHINE, port))
+        return listen(_THIS_MACHINE, port)
     except OSError as error:
-        listener.close()
         raise OSError(
             error.errno,
             f"port {port} cannot be had for the page ({error.strerror}); choose another with --port, or 0",
         ) from error
-    return listener
 
 
 @contextmanager
 def _answering(application: ASGIApp, listener: socket.socket) -> Iterator[None]:
-    """HTTP on a socket, in a thread, until the block ends."""
-    config = uvicorn.Config(
-        application,
-        http="h11",
-        loop="asyncio",
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        timeout_graceful_shutdown=1,
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, args=([listener],), name="zoo-studio", daemon=True)
-    thread.start()
-    while not server.started and thread.is_alive():
-        time.sleep(0.01)
+    """The page on a socket, until the block ends."""
+    http = HttpThread(application, name="zoo-studio")
+    http.start(listener)
     try:
         yield
     finally:
-        server.should_exit = True
-        thread.join()
+        http.ask_to_stop(grace=1)
+        http.join()

@@ -1,16 +1,13 @@
 """What a training ran on, in words that fit into a record."""
 
 import os
-import platform
-from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["machine"]
+from zoo.training.processor import processor
 
-PROCESSORS = Path("/proc/cpuinfo")
-"""Where Linux names them."""
+__all__ = ["machine"]
 
 
 def machine() -> dict[str, Any]:
@@ -20,19 +17,10 @@ def machine() -> dict[str, Any]:
     """
     details = map(tf.config.experimental.get_device_details, tf.config.list_physical_devices("GPU"))
     return {
-        "processor": _processor(),
+        "processor": processor(),
         "cores": _cores(),
         "accelerators": [detail.get("device_name", "GPU") for detail in details],
     }
-
-
-def _processor() -> str:
-    if PROCESSORS.is_file():
-        lines = PROCESSORS.read_text(encoding="utf-8", errors="replace").splitlines()
-        names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-        if names:
-            return names[0]
-    return platform.processor() or platform.machine()
 
 
 def _cores() -> int:
