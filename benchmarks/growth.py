@@ -9,18 +9,31 @@ import itertools
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from rich import box
 from rich.table import Table
 
 from benchmarks.measure import peak_memory
-from benchmarks.work import WORK
+from benchmarks.work import WORK, Work
 
 __all__ = ["CURVES", "Curve", "Point", "growth_table", "main", "measure_point", "slopes"]
 
-AXES = ("batch", "source", "target", "hypotheses")
+PARTED = 64
+
+
+def _axis(name: str) -> Callable[[Work, int], Work]:
+    return lambda work, value: dataclasses.replace(work, **{name: value})
+
+
+AXES: Mapping[str, Callable[[Work, int], Work]] = {
+    **{name: _axis(name) for name in ("batch", "source", "target", "hypotheses")},
+    f"hypotheses of {PARTED}": lambda work, value: dataclasses.replace(
+        work, hypotheses=value, batch=PARTED // value
+    ),
+}
+"""A size to the work with another value of it; the last has as many hypotheses in all, of fewer sources."""
 
 
 class Curve(NamedTuple):
@@ -47,6 +60,7 @@ CURVES = (
     Curve("tiny-greedy", "source", (15, 30, 60)),
     Curve("tiny-beam5", "hypotheses", (1, 2, 4, 8)),
     Curve("tiny-beam5", "batch", (8, 16, 32, 64)),
+    Curve("tiny-beam5", f"hypotheses of {PARTED}", (1, 2, 4, 8)),
 )
 """What `make bench` prints, where the work is among the chosen."""
 
@@ -56,7 +70,7 @@ def measure_point(work: str, axis: str, value: int) -> Point:
     from benchmarks.models import make
     from benchmarks.ours import by_fit, served
 
-    chosen = dataclasses.replace(WORK[work], **{axis: value})
+    chosen = AXES[axis](WORK[work], value)
     model = make(chosen.model, "zoo")
     before = peak_memory()
     run = by_fit(model, chosen, steps=1) if chosen.trains else served(model, chosen)

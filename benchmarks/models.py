@@ -55,6 +55,7 @@ def _transformer(sizes: Transformer) -> keras.Model:
         heads=sizes.heads,
         units=sizes.units,
         dropout=0.1,
+        shared_embedding=True,
     )
 
 

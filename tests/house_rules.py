@@ -30,7 +30,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "diagnostics": ("layers", "models", "masking"),
     "describe": ("markdown", "verify"),
     "markdown": (),
-    "serving": ("text_operations", "verify.layout"),
+    "serving": ("text_operations", "verify.layout", "verify.operations"),
     "studio": ("serving",),
     "recipes": EVERYTHING,
     "runs": EVERYTHING,

@@ -9,11 +9,11 @@ import json
 import re
 import shlex
 import tokenize
-import urllib.request
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import curl_commands
 import typer
 
 USAGE_ERROR = typer.BadParameter.__base__
@@ -179,31 +179,10 @@ def requests(markdown: str) -> list[Request]:
         ValueError: a command has an option that this does not know, or an answer is not JSON.
     """
     return [
-        _request(words[1:], output) for words, output in exchanges(markdown) if words and words[0] == "curl"
+        Request(*curl_commands.read(words), json.loads(output))
+        for words, output in exchanges(markdown)
+        if words and words[0] == "curl"
     ]
-
-
-def _request(words: list[str], output: str) -> Request:
-    body = None
-    urls = []
-    rest = iter(words)
-    for word in rest:
-        if word == "-d":
-            body = next(rest)
-        elif word.startswith("http"):
-            urls.append(word)
-        elif word != "-s":
-            raise ValueError(f"curl {word} is not known here; teach it to this function.")
-    (url,) = urls
-    return Request(url, body, json.loads(output))
-
-
-def send(url: str, body: str | None) -> Any:
-    """Send a request with the header that `curl -d` sends."""
-    header = {"Content-Type": "application/x-www-form-urlencoded"}
-    request = urllib.request.Request(url, body and body.encode(), header)
-    with urllib.request.urlopen(request, timeout=60) as response:
-        return json.load(response)
 
 
 def commands(markdown: str) -> list[list[str]]:

@@ -9,7 +9,7 @@ import pytest
 from keras import ops
 
 from benchmarks.bench import record, systems_of
-from benchmarks.growth import CURVES, Point, measure_point, slopes
+from benchmarks.growth import AXES, CURVES, Point, measure_point, slopes
 from benchmarks.measure import Measured, read, time_runs
 from benchmarks.models import make
 from benchmarks.ours import by_fit, by_step, measure, served
@@ -203,6 +203,12 @@ def test_a_point_of_a_curve_is_measured(tiny_sizes):
     assert point.ms > 0
     assert point.added_mb >= 0
     assert {curve.work for curve in CURVES} <= set(WORK)
+    assert {curve.axis for curve in CURVES} <= set(AXES)
+
+
+def test_hypotheses_are_parted_among_sources():
+    work = AXES["hypotheses of 64"](WORK["tiny-beam5"], 8)
+    assert (work.batch, work.hypotheses) == (8, 8)
 
 
 def test_a_record_names_versions_and_machine():

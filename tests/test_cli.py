@@ -76,6 +76,11 @@ def test_list_shows_the_recipes():
         (("train", "--data", "a", "--data", "b", "--data", "c"), "got 3 files"),
         (("evaluate", "dates", "--runs", "/nowhere"), "Train it first: zoo train dates"),
         (("ask", "x", "--port", "9"), "Check that a server runs there: `zoo serve` starts one."),
+        (("ask", "x", "--version", "1", "--label", "stable"), "a version or for a label"),
+        (
+            ("export", "--predictor", "nowhere_at_all:make", "--name", "mine", "--question", "x"),
+            "There is no module nowhere_at_all, neither as nowhere_at_all.py in",
+        ),
         (("serve", "/nowhere"), "/nowhere"),
         (("serve", "--engine", "steam"), "unknown engine 'steam'"),
     ],

@@ -271,3 +271,21 @@ def test_an_answer_grows_to_what_it_is_in_the_end(predictor, strategy):
         for shorter, longer in itertools.pairwise(so_far):
             assert longer.startswith(shorter)
     assert len(list(predictor.stream("abc", strategy))) > 1
+
+
+def test_streamed_texts_are_traced_once_and_once_more_for_other_lengths(predictor, monkeypatch):
+    model, traces = predictor.model, 0
+    step = model.step
+
+    def counted(*args):
+        nonlocal traces
+        traces += 1
+        return step(*args)
+
+    monkeypatch.setattr(model, "step", counted)
+    fresh = Predictor(model, predictor.source, predictor.target, max_length=LENGTH)
+    counts = []
+    for seed, text in enumerate(("abc", "cab", "cab cab", "b", "   ", "abc")):
+        assert list(fresh.stream(text, Sample(seed)))
+        counts.append(traces)
+    assert counts == [1, 1, 2, 2, 2, 2]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import typer
+from curl_commands import send
 from readme import (
     Block,
     Ran,
@@ -20,7 +21,6 @@ from readme import (
     path_faults,
     requests,
     run,
-    send,
     spans,
     table,
     written_signatures,

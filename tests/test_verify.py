@@ -43,6 +43,7 @@ def test_a_good_export_passes_every_check_and_can_be_moved(copy):
         "no XLA",
         "weights",
         "paths",
+        "vocabularies",
         "loading",
         "golden questions",
         "asking",

@@ -40,7 +40,7 @@ GENERATE: Mapping[str, Any] = {
 
 GENERATE_EXAMPLES: Sequence[Mapping[str, Any]] = (
     GENERATE,
-    {**GENERATE, "width": 2, "length_penalty": 1.0, "min_length": 2, "max_length": 4},
+    {"width": 2, "length_penalty": 1.0, "min_length": 2, "max_length": 4, "prefix": "a"},
 )
 """Settings that every export is asked with."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -17,6 +18,7 @@ from zoo.decoders import (
     Sample,
     Seq2SeqModel,
     Strategy,
+    TracedModel,
     decode,
     grow,
     in_parts,
@@ -198,6 +200,8 @@ class Predictor(tf.Module):
     ) -> Iterator[str]:
         """One text to its answer as it grows, token by token.
 
+        The model is traced at the first text, and again at the first one of another length; then no more.
+
         Args:
             text: what to answer.
             strategy: `Greedy`, unless given, or `Sample`.
@@ -208,7 +212,7 @@ class Predictor(tf.Module):
         """
         sources = self._read([text])
         steps = grow(
-            self.model,
+            self._traced_model,
             sources.ids,
             strategy or Greedy(),
             max_length=self.max_length,
@@ -279,6 +283,11 @@ class Predictor(tf.Module):
             "source_vocabulary.json": self.source.describe(),
             "target_vocabulary.json": self.target.describe(),
         }
+
+    @cached_property
+    def _traced_model(self) -> Any:
+        """For `stream`, which is no graph itself."""
+        return TracedModel(self.model)
 
     def _in_parts(self, signature: Signature) -> Signature:
         return signature._replace(

@@ -141,8 +141,8 @@ def _own_files(recipe: Recipe) -> dict[str, Any]:
     """What a record says of pairs of one's own, so that they are found again."""
     if recipe.files is None:
         return {}
-    files, level = recipe.files
-    return {"own": {"files": [str(file.resolve()) for file in files], "level": str(level)}}
+    files, level, size = recipe.files
+    return {"own": {"files": [str(file.resolve()) for file in files], "level": str(level), "size": str(size)}}
 
 
 def recipe_of(name: str, folder: Path, files: Sequence[Path] = ()) -> Recipe:
@@ -160,7 +160,7 @@ def recipe_of(name: str, folder: Path, files: Sequence[Path] = ()) -> Recipe:
     record = _record(folder) if (folder / RECORD).is_file() else {}
     if "own" in record:
         own = record["own"]
-        again = OwnFiles(tuple(files) or tuple(map(Path, own["files"])), own["level"])
+        again = OwnFiles(tuple(files) or tuple(map(Path, own["files"])), own["level"], own["size"])
         return own_again(name, again, epochs=record["settings"]["epochs"])
     if not record and (files or name not in RECIPES):
         raise FileNotFoundError(

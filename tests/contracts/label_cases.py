@@ -10,6 +10,7 @@ from zoo.layers import AttentionPooling, Pooling
 from zoo.models import (
     ClassToken,
     RecurrentEncoder,
+    RecurrentFrameEncoder,
     SequenceClassifier,
     SequenceRegressor,
     SequenceTagger,
@@ -22,6 +23,13 @@ VOCABULARY = 10
 SOURCE = np.array([[4, 5, 6, 7, 2], [6, 2, 0, 0, 0], [4, 4, 9, 2, 0], [2, 0, 0, 0, 0]], "int32")
 
 
+def frames(ids):
+    """Each id as a frame of three numbers, padding as zeros."""
+    table = np.random.default_rng(1).normal(size=(VOCABULARY, 3)).astype("float32")
+    table[0] = 0
+    return table[ids]
+
+
 class LabelCase(NamedTuple):
     build: Callable[[Any], keras.Model]
     """From a dtype policy to a model; its arguments are not the defaults, dropout among them."""
@@ -29,6 +37,12 @@ class LabelCase(NamedTuple):
     """What it gives for each source, `SOURCE` being five long."""
     scale: float = 3.0
     """Its weights are so much larger than those of a new model, for answers that differ."""
+    reads: Callable[[np.ndarray], np.ndarray] = np.asarray
+    """From ids to what the model takes as a source."""
+
+    @property
+    def source(self):
+        return self.reads(SOURCE)
 
     def make(self, dtype="float32"):
         keras.utils.set_random_seed(1)
@@ -44,6 +58,10 @@ def _recurrent(dtype, **own):
 def _transformer(dtype, **own):
     own = {"depth": 1, "heads": 2, "units": 7, "positions": "learned", "max_length": 20, **own}
     return TransformerEncoder(VOCABULARY, 6, norm="pre", activation="gelu", dropout=0.3, dtype=dtype, **own)
+
+
+def _of_frames(dtype):
+    return RecurrentFrameEncoder(3, 5, cell="gru", direction="forward", dropout=0.3, dtype=dtype)
 
 
 def _windowed(dtype):
@@ -90,6 +108,9 @@ LABEL_MODELS = {
         lambda dtype: ClassToken(_transformer(dtype), dtype=dtype),
         lambda dtype: Pooling("first", dtype=dtype),
         scale=1.5,
+    ),
+    "SequenceClassifier, frames": _classifier(
+        _of_frames, lambda dtype: Pooling("mean", dtype=dtype), reads=frames
     ),
     "SequenceRegressor": LabelCase(_regressor, (1,)),
 }

@@ -156,6 +156,7 @@ MODELS = {
                 _transformer_arguments(vocab_size=VOCAB_SIZE, positions="rotary", max_length=16),
             ),
         },
+        representative=True,
     ),
     "language-model-lstm": _recurrent_lm(representative=True),
     "language-model-gru": _recurrent_lm(cell="gru", depth=2),

@@ -6,7 +6,6 @@ from pathlib import Path
 import keras
 import numpy as np
 
-import zoo.layers
 import zoo.models  # noqa: F401
 
 for file in sorted(Path(sys.argv[1]).glob("*.keras")):

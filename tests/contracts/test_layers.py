@@ -1,11 +1,16 @@
 """What every layer of the zoo promises, whatever it computes."""
 
+import inspect
+
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 from keras import tree
 from layer_cases import LAYERS, MASK
+from precision import assert_same_argmax
+
+import zoo.layers
 
 pytestmark = pytest.mark.filterwarnings("error::UserWarning")
 
@@ -45,6 +50,23 @@ def outputs_and_gradients(case, layer, inputs):
 def assert_all_close(found, expected, **tolerance):
     for leaf, other in zip(tree.flatten(found), tree.flatten(expected), strict=True):
         np.testing.assert_allclose(tf.cast(leaf, tf.float32), tf.cast(other, tf.float32), **tolerance)
+
+
+def test_the_table_has_every_layer_and_varies_every_argument():
+    public = [getattr(zoo.layers, name) for name in zoo.layers.__all__]
+    layers = {one for one in public if isinstance(one, type) and issubclass(one, keras.layers.Layer)}
+    layers -= {base for one in layers for base in one.__mro__[1:]}
+    assert layers <= {case.layer for case in LAYERS.values()}
+    for layer in layers:
+        takes = inspect.signature(layer).parameters.values()
+        own = {one.name: one.default for one in takes if layer.__init__.__module__.startswith("zoo.")}
+        varied = {
+            name
+            for case in LAYERS.values()
+            for name, value in case.arguments.items()
+            if case.layer is layer and value != own.get(name, inspect.Parameter.empty)
+        }
+        assert own.keys() - {"kwargs"} <= varied, layer
 
 
 @each_case
@@ -94,6 +116,14 @@ def test_finite_in_every_precision(case, policy):
     full.set_weights(layer.get_weights())
     expected = tree.flatten(case.run(full, case.inputs))
     assert_all_close(outputs, expected, atol=0.1)
+
+
+@pytest.mark.parametrize("policy", POLICIES[1:3])
+@pytest.mark.parametrize("name", ["MaxoutReadout", "TiedEmbedding"])
+def test_the_greatest_logit_is_the_same_in_every_precision(name, policy):
+    case = LAYERS[name]
+    logits, exact = (case.run(make(case, dtype=dtype), case.inputs) for dtype in (policy, "float32"))
+    assert_same_argmax(tf.cast(logits, tf.float32).numpy(), exact.numpy())
 
 
 @each_case

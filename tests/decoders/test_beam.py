@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
+from compared import assert_same_but_for_rounding
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scripted import (
@@ -52,23 +53,37 @@ def test_length_norm_by_hand():
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_a_wide_beam_finds_every_sequence_in_order(penalty, norm):
-    """Three letters and END, up to length 4: 121 sequences, ranked as enumeration ranks them."""
-    logits = random_logits(3, letters=3, max_length=4)
-    expected = every_sequence(logits[0], 4, penalty, norm)
-    assert len(expected) == 121
-    assert_same(search(logits, Beam(121, penalty, norm), 4), expected)
+    """Four letters and END, up to length 5: 1 + 4 + ... + 256 that end and 1,024 that are cut."""
+    logits = random_logits(3, letters=4, max_length=5)
+    expected = every_sequence(logits[0], 5, penalty, norm)
+    assert len(expected) == 341 + 1024
+    assert_same_but_for_rounding(search(logits, Beam(1365, penalty, norm), 5), expected)
 
 
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_a_beam_as_wide_as_all_prefixes_finds_the_optimum(penalty, norm):
-    """Two letters and END, up to length 5, in three tables at once; as wide as there are candidates."""
-    logits = random_logits(4, letters=2, max_length=5, tables=3)
-    width = 3 * 2**4
+    """Three letters and END, up to length 5, in three tables at once; as wide as there are candidates."""
+    logits = random_logits(4, letters=3, max_length=5, tables=3)
+    width = 4 * 3**4
     found = decode(Scripted(logits), np.array([[0], [1], [2]]), Beam(width, penalty, norm), max_length=5)
     for source in range(3):
         best = every_sequence(logits[source], 5, penalty, norm)[0]
         assert_same(hypotheses(found, source)[:1], [best])
+
+
+def test_a_wider_beam_may_find_a_worse_best():
+    """A A END is the likeliest of all, but a beam of two leaves A A at 0.16 for B A and B B at 0.175."""
+    rows = {
+        (): {A: 0.4, B: 0.35, C: 0.25},
+        (A,): {A: 0.4, B: 0.2, C: 0.2, END: 0.2},
+        (B,): {A: 0.5, B: 0.5},
+        **{prefix: {A: 0.25, B: 0.25, C: 0.25, END: 0.25} for prefix in [(C,), (B, A), (B, B)]},
+    }
+    logits = by_prefix(3, 3, {END: 1}, rows)
+    narrow, wider, widest = (search(logits, Beam(width), 3)[0] for width in (1, 2, 40))
+    assert narrow.ids == widest.ids == (A, A, END)
+    assert wider.score < narrow.score - 1
 
 
 @settings(max_examples=60)

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import tensorflow as tf
+from compared import assert_same_but_for_rounding
 from contracts.model_cases import MODELS
 from scripted import END, FIRST, every_sequence, hypotheses, list_beam, nodes
 
@@ -45,14 +46,6 @@ def known(request):
     return Known(request.param)
 
 
-def assert_same(found, expected):
-    """Ids in order, but for neighbours that rounding may swap."""
-    np.testing.assert_allclose([h.ranked for h in found], [h.ranked for h in expected], atol=2e-5)
-    assert {h.ids for h in found} == {h.ids for h in expected}
-    scores = {h.ids: h.score for h in expected}
-    np.testing.assert_allclose([h.score for h in found], [scores[h.ids] for h in found], atol=2e-5)
-
-
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_a_beam_as_wide_as_all_sequences_finds_them_all(known, penalty):
     """1 + 5 + 25 that end and 125 that are cut: 156, in order; the places beyond are empty."""
@@ -61,7 +54,7 @@ def test_a_beam_as_wide_as_all_sequences_finds_them_all(known, penalty):
     for source, table in enumerate(known.tables):
         expected = every_sequence(table, LENGTH, penalty)
         assert len(expected) == 156
-        assert_same(hypotheses(found, source), expected)
+        assert_same_but_for_rounding(hypotheses(found, source), expected, atol=2e-5)
         np.testing.assert_array_equal(found.scores[source, 156:], [-1e9] * (width - 156))
 
 
@@ -87,14 +80,27 @@ def test_widths_beyond_the_vocabulary(known, width):
         np.testing.assert_allclose(traced.ranked_scores, found.ranked_scores, atol=2e-5)
 
 
-def test_the_best_does_not_depend_on_how_many_are_asked_for(known):
-    """A beam of 64 contains its own first few: fewer places to return are the first of these."""
-    found = decode(known.model, known.case.source, Beam(64, 0.6), max_length=LENGTH)
-    ranked = found.ranked_scores.numpy()
-    assert (np.diff(ranked, axis=1) <= 0).all()
-    for source, table in enumerate(known.tables):
-        best = every_sequence(table, LENGTH, 0.6)[0]
-        assert hypotheses(found, source)[0].ids == best.ids
+@pytest.mark.parametrize("stop", ["exact", "early"])
+def test_places_beyond_a_width_change_nothing(known, stop):
+    """Of a beam of 64, a source of width k finds what a beam of k finds, whatever its companions ask for."""
+    widths = [1, 2, 9, 64]
+    alone = {
+        width: decode(known.model, known.case.source, Beam(width, 0.6, stop=stop), max_length=LENGTH)
+        for width in widths
+    }
+    for turn in range(len(widths)):
+        own = np.roll(widths, turn)
+        strategy = Beam(64, 0.6, widths=tf.constant(own, tf.int32), stop=stop)
+        together = decode(known.model, known.case.source, strategy, max_length=LENGTH)
+        for source, width in enumerate(own.tolist()):
+            found, expected = hypotheses(together, source), hypotheses(alone[width], source)
+            assert len(found) == len(expected) == width
+            assert [h.ids for h in found] == [h.ids for h in expected]
+            for field in ("score", "ranked"):
+                np.testing.assert_allclose(
+                    [getattr(h, field) for h in found], [getattr(h, field) for h in expected], atol=1e-5
+                )
+            np.testing.assert_array_equal(together.scores[source, width:], [-1e9] * (64 - width))
 
 
 def test_rescoring_of_truncated_hypotheses(known):

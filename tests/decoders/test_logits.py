@@ -89,6 +89,14 @@ def test_forbidden_tokens(logits, every):
     assert ids_of(found) == [ids for ids in every if A not in ids and C not in ids]
 
 
+def test_forbidden_tokens_of_each_source(logits, every):
+    """As many as each wants; PAD, which never follows, fills the rest."""
+    found = search(logits, [ForbiddenTokens(tf.constant([[A, C], [B, 0], [0, 0]]))], sources=3)
+    for source, forbidden in enumerate(({A, C}, {B}, set())):
+        assert ids_of(found, source) == [ids for ids in every if not forbidden & {*ids}]
+    assert ids_of(search(logits, [ForbiddenTokens([])])) == every
+
+
 def test_a_forced_prefix_searches_what_follows_it(logits, every):
     prefix = ForcedPrefix(tf.constant([[B, A], [C, 0], [0, 0]]), tf.constant([2, 1, 0]))
     found = search(logits, [prefix], sources=3)
@@ -183,9 +191,14 @@ def test_no_ngram_twice(size, logits, every):
     assert ids_of(search(logits, [NoRepeatNGram(size)])) == [ids for ids in every if not repeats(ids)]
 
 
-def test_an_ngram_needs_a_token():
-    with pytest.raises(ValueError, match="1 token or more, got size=0"):
-        NoRepeatNGram(0)
+def test_no_ngram_twice_of_each_source(logits, every):
+    """Of a size of its own; 0 allows all, and so does a size that no hypothesis reaches."""
+    found = search(logits, [NoRepeatNGram(tf.constant([2, 0, 1, 9, 3]))], sources=5)
+    for source, size in enumerate((2, 0, 1, 9, 3)):
+        alone = search(logits, [NoRepeatNGram(size)])
+        assert ids_of(found, source) == ids_of(alone)
+    assert ids_of(found, 1) == ids_of(found, 3) == every
+    assert len(ids_of(found, 2)) < len(ids_of(found, 0)) < len(ids_of(found, 4)) < len(every)
 
 
 def test_transforms_are_applied_in_order():
@@ -199,9 +212,10 @@ def test_transforms_are_applied_in_order():
 
 EVERY_TRANSFORM = [
     MinimumLength(tf.constant([0, 1, 2])),
-    ForbiddenTokens([C]),
+    ForbiddenTokens(tf.constant([[C, A], [0, 0], [C, 0]])),
     RepetitionPenalty(tf.constant([1.0, 1.5, 2.0])),
-    NoRepeatNGram(2),
+    NoRepeatNGram(tf.constant([2, 0, 3])),
+    AllowedTokens(lambda last: tf.range(FIRST + 3) != tf.where(last[:, :, :1] == B, A, C), last=2),
     Temperature(tf.constant([1.0, 0.5, 2.0])),
     ForcedPrefix(tf.constant([[A], [0], [B]]), tf.constant([1, 0, 1])),
     OnlyEnd(tf.constant([False, True, False])),

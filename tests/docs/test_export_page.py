@@ -4,7 +4,7 @@ import doctest
 import re
 from pathlib import Path
 
-from zoo.verify import answers, files, graph, warmup
+from zoo.verify import answers, files, graph, vocabularies, warmup
 
 PAGE = Path(__file__).parents[2] / "docs" / "export.md"
 
@@ -18,5 +18,5 @@ def test_every_example_gives_what_the_page_says():
 def test_the_table_of_checks_names_all_of_them():
     table = PAGE.read_text(encoding="utf-8").split("## What is checked")[1]
     named = {name for row in re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE) for name in row.split(", ")}
-    rules = (*files.CONTENTS, *graph.RULES, *answers.RULES, *warmup.RULES)
+    rules = (*files.CONTENTS, *graph.RULES, *vocabularies.RULES, *answers.RULES, *warmup.RULES)
     assert {rule.name for rule in rules} <= named

@@ -2,7 +2,7 @@ import keras
 import numpy as np
 import pytest
 
-from zoo.layers import AdjacencyBias, OneHot, adjacency_mask, masked_softmax
+from zoo.layers import AdjacencyBias, EncoderBlock, MultiHeadAttention, OneHot, adjacency_mask
 
 random = np.random.default_rng(5)
 
@@ -36,18 +36,20 @@ def test_edges_have_a_direction(bias):
     np.testing.assert_array_equal(found[0, :, 1, 0], learned[0])
 
 
-class Round:
-    """One round of attention over a molecule, in as few words as it takes."""
+@pytest.fixture(scope="module", params=["attention", "block"])
+def looks(request, bias):
+    """Atoms that look at each other once, (B, N, 4)."""
+    keras.utils.set_random_seed(3)
+    one_hot = OneHot(4)
+    attention, block = MultiHeadAttention(4, heads=2), EncoderBlock(4, heads=2, units=3)
 
-    def __init__(self, bias):
-        self.one_hot, self.bias = OneHot(4), bias
-        self.query, self.value = keras.layers.Dense(4), keras.layers.Dense(3)
+    def look(atoms, mask, bonds):
+        nodes, biases = one_hot(atoms), bias(bonds)
+        if request.param == "block":
+            return block(nodes, mask, bias=biases).numpy()
+        return attention(nodes, attention.project(nodes), mask, bias=biases).numpy()
 
-    def __call__(self, atoms, mask, bonds):
-        nodes = self.one_hot(atoms)
-        scores = self.query(nodes) @ keras.ops.transpose(nodes, (0, 2, 1))
-        weights = masked_softmax(scores[:, None] + self.bias(bonds), mask[:, None])
-        return (weights @ self.value(nodes)[:, None]).numpy()
+    return look
 
 
 MASKS = {
@@ -58,41 +60,52 @@ each_mask = pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS.keys())
 
 
 @each_mask
-def test_nodes_in_another_order_give_the_same_vectors_in_that_order(bias, mask):
-    layer = Round(bias)
-    found = layer(ATOMS, mask(BONDS, EXISTS), BONDS)
+def test_nodes_in_another_order_give_the_same_vectors_in_that_order(looks, mask):
+    found = looks(ATOMS, mask(BONDS, EXISTS), BONDS)
     for order in (random.permutation(5) for _ in range(5)):
         bonds = BONDS[:, order][:, :, order]
-        moved = layer(ATOMS[:, order], mask(bonds, EXISTS[:, order]), bonds)
-        np.testing.assert_allclose(moved, found[:, :, order], atol=1e-6)
+        moved = looks(ATOMS[:, order], mask(bonds, EXISTS[:, order]), bonds)
+        np.testing.assert_allclose(moved, found[:, order], atol=1e-6)
 
 
 @each_mask
-def test_what_is_no_node_changes_nothing(bias, mask):
-    layer = Round(bias)
-    found = layer(ATOMS, mask(BONDS, EXISTS), BONDS)
+def test_what_is_no_node_changes_nothing(looks, mask):
+    found = looks(ATOMS, mask(BONDS, EXISTS), BONDS)
     atoms, bonds = ATOMS.copy(), BONDS.copy()
     atoms[1, 3:] = 2
     bonds[1, 3:, :] = bonds[1, :, 3:] = 3
-    np.testing.assert_allclose(layer(atoms, mask(bonds, EXISTS), bonds), found, atol=1e-6)
-    assert not found[1, :, 3:].any()
+    moved = looks(atoms, mask(bonds, EXISTS), bonds)
+    np.testing.assert_allclose(moved[EXISTS], found[EXISTS], atol=1e-6)
 
 
-def test_the_mask_hides_and_the_bias_does_not(bias):
-    layer = Round(bias)
+def test_edges_draw_attention():
+    """Queries of zeros: where a node looks is the softmax of the biases alone, by hand."""
+    bias = AdjacencyBias(4, heads=2)
+    bias.build((1, 3, 3))
+    bias.set_weights([np.log([[1, 1], [3, 1], [1, 2], [1, 1]])])
+    attention = MultiHeadAttention(4, heads=2)
+    nodes = np.ones((1, 3, 4), "float32")
+    keys = attention.project(nodes).keys
+    attention.query_projection.set_weights([np.zeros((4, 4)), np.zeros(4)])
+    edges = np.array([[[0, 1, 0], [1, 0, 2], [0, 2, 0]]])
+    found = attention.alignment(nodes, keys, np.ones((1, 1, 3), bool), bias=bias(edges))
+    np.testing.assert_allclose(found[0, 0], [[0.2, 0.6, 0.2], [0.6, 0.2, 0.2], [1 / 3] * 3], atol=1e-6)
+    np.testing.assert_allclose(found[0, 1], [[1 / 3] * 3, [0.25, 0.25, 0.5], [0.25, 0.5, 0.25]], atol=1e-6)
+
+
+def test_the_mask_hides_and_the_bias_does_not(looks):
     atoms = ATOMS.copy()
     atoms[0, 3] = 3  # two bonds away from node 1
     for name, sees_it in (("neighbours", False), ("all", True)):
         mask = MASKS[name](BONDS, EXISTS)
-        moved = layer(atoms, mask, BONDS) - layer(ATOMS, mask, BONDS)
-        assert np.any(np.abs(moved[0, :, 1]) > 1e-3) == sees_it
+        moved = looks(atoms, mask, BONDS) - looks(ATOMS, mask, BONDS)
+        assert np.any(np.abs(moved[0, 1]) > 1e-3) == sees_it
 
 
 @each_mask
-def test_bonds_matter(bias, mask):
-    layer = Round(bias)
+def test_bonds_matter(looks, mask):
     fewer = BONDS.copy()
     fewer[0, 1, 4] = fewer[0, 4, 1] = 0
-    moved = layer(ATOMS, mask(fewer, EXISTS), fewer) - layer(ATOMS, mask(BONDS, EXISTS), BONDS)
-    assert np.any(np.abs(moved[0, :, 1]) > 1e-3)
+    moved = looks(ATOMS, mask(fewer, EXISTS), fewer) - looks(ATOMS, mask(BONDS, EXISTS), BONDS)
+    assert np.any(np.abs(moved[0, 1]) > 1e-3)
     np.testing.assert_allclose(moved[1], 0, atol=1e-6)

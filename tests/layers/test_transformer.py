@@ -95,7 +95,7 @@ def test_encoder_block_equals_the_equations(norm, activation, normalization, tur
     for b in range(B):
         mask = np.broadcast_to(MASK[b], (S, S))
         expected = by_the_equations(layer, SOURCE[b], mask, turned=turned)
-        np.testing.assert_allclose(found[b], expected, atol=1e-4)
+        np.testing.assert_allclose(found[b], expected, rtol=1e-5, atol=1e-5)
 
 
 @each_way
@@ -107,7 +107,7 @@ def test_decoder_block_equals_the_equations(norm, activation, normalization, tur
     for b in range(B):
         mask = np.broadcast_to(MASK[b], (T, S))
         expected = by_the_equations(layer, INPUTS[b], CAUSAL, VALUES[b], mask, turned)
-        np.testing.assert_allclose(found[b], expected, atol=1e-4)
+        np.testing.assert_allclose(found[b], expected, rtol=1e-5, atol=1e-5)
         assert not np.any(np.asarray(alignment[b])[~mask])
     if normalization == "softmax":
         np.testing.assert_allclose(tf.reduce_sum(alignment, -1), MASK.any(-1) * np.ones((B, T)), atol=1e-6)
@@ -119,7 +119,7 @@ def test_causal_block_equals_the_equations(norm, activation, normalization, turn
     found, _ = layer(INPUTS, np.tile(CAUSAL, (B, 1, 1)), turn=ROTARY if turned else None)
     for b in range(B):
         np.testing.assert_allclose(
-            found[b], by_the_equations(layer, INPUTS[b], CAUSAL, turned=turned), atol=1e-4
+            found[b], by_the_equations(layer, INPUTS[b], CAUSAL, turned=turned), rtol=1e-5, atol=1e-5
         )
 
 
@@ -184,7 +184,7 @@ def test_residual_connection_of_a_new_block(norm):
     expected = (
         SOURCE if norm == "pre" else (SOURCE - SOURCE.mean(-1, keepdims=True)) / SOURCE.std(-1)[..., None]
     )
-    np.testing.assert_allclose(layer(SOURCE, MASK), expected, atol=1e-4)
+    np.testing.assert_allclose(layer(SOURCE, MASK), expected, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("rate", ["dropout", "attention_dropout", "activation_dropout"])

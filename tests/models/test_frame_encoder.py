@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from zoo.layers import FrameStatistics, Pooling
-from zoo.models import SequenceClassifier
-from zoo.models.frame_encoder import RecurrentFrameEncoder
+from zoo.models import RecurrentFrameEncoder, SequenceClassifier
 
 FRAMES = np.random.default_rng(0).normal(size=(3, 7, 4)).astype("float32")
 FRAMES[1, 4:] = 0

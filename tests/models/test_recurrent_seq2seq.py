@@ -161,7 +161,7 @@ def test_equals_the_equations(forward, arguments):
     for row, source in enumerate(SOURCE):
         seen = source > 0
         expected_logits, expected_alignment = forward(model, source[seen], TARGET[row])
-        np.testing.assert_allclose(logits[row], expected_logits, atol=1e-4)
+        np.testing.assert_allclose(logits[row], expected_logits, rtol=1e-5, atol=1e-5)
         if alignment is not None:
             np.testing.assert_allclose(alignment[row][:, seen], expected_alignment, atol=1e-5)
             assert not np.any(alignment[row][:, ~seen])

@@ -43,7 +43,27 @@ def quickstart(printed: str) -> None:
     assert signatures == ["serving_default", "greedy", "beam", "generate", "sample", "score", "align"]
 
 
-FINDINGS: dict[str, Callable[[str], None]] = {"00_quickstart": quickstart}
+def inside(printed: str) -> None:
+    left = dict(re.findall(r"^(\S.*?) +(\S+) of 1 is left after 60 steps", printed, re.MULTILINE))
+    assert float(left["lstm"]) > 10 * float(left["rnn"]) > 1e5 * float(left["rnn, weaker by 0.7"])
+    kept = re.search(r"step by step: (.*)", printed)[1].split(", ")
+    assert kept[:2] == ["0.00", "0.00"]
+    assert float(kept[2]) > float(kept[5]) > float(kept[11]) > 0.01
+    widths = re.findall(r"width +(\d+): variance +(\S+), divided by its root (\S+)", printed)
+    assert [int(width) for width, *_ in widths] == [4, 16, 64, 256, 1024]
+    for width, variance, scaled in widths:
+        assert abs(float(variance) / int(width) - 1) < 0.2
+        assert abs(float(scaled) - 1) < 0.2
+    apart = re.findall(r"^(\w+) +the words differ by (\S+), the sentences by (\S+)", printed, re.MULTILINE)
+    assert [name for name, *_ in apart] == ["none", "sinusoidal", "learned", "rotary"]
+    assert apart[0][1:] == ("0.000", "0.000")
+    assert all(float(number) > 0.01 for _, *numbers in apart[1:] for number in numbers)
+    assert re.search(r"^lstm +51 steps", printed, re.MULTILINE)
+    assert re.search(r"^self_attention +4 steps", printed, re.MULTILINE)
+    assert re.search(r"^stack/forward_0 +0.000 0.000 0.000 0.0[0-9]*[1-9]", printed, re.MULTILINE)
+
+
+FINDINGS: dict[str, Callable[[str], None]] = {"00_quickstart": quickstart, "01_inside": inside}
 """What each notebook has to print."""
 
 

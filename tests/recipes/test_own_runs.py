@@ -28,13 +28,13 @@ def place(tmp_path_factory):
 
 def test_the_record_says_where_the_pairs_are(place):
     record = json.loads((place / "runs" / "my_swaps" / "run.json").read_text())
-    assert record["own"] == {"files": [str(place / "my swaps.tsv")], "level": "characters"}
+    assert record["own"] == {"files": [str(place / "my swaps.tsv")], "level": "characters", "size": "tiny"}
     again = runs.recipe_of("my_swaps", place / "runs" / "my_swaps")
     first = own([place / "my swaps.tsv"], level="characters", epochs=1)
     assert again.training == first.training
     assert again.task().splits == first.task().splits
     assert again.command == first.command
-    assert again.command == f"zoo train my_swaps --data '{place}/my swaps.tsv' --level characters"
+    assert again.command == f"zoo train my_swaps --data '{place}/my swaps.tsv' --level characters --size tiny"
 
 
 def test_evaluate(place):

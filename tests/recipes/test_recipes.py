@@ -70,6 +70,7 @@ def test_a_recipe_of_ones_own(tmp_path):
     [
         ({"name": "a/b"}, "letters, digits, _ and - alone, got 'a/b'"),
         ({"level": "words"}, "characters, subwords, got 'words'"),
+        ({"size": "huge"}, "tiny, small, base, got 'huge'"),
         ({"files": []}, "got 0 files"),
     ],
 )

@@ -40,10 +40,10 @@ def test_a_call_that_was_cancelled_is_asked_again(cancels):
     assert left == [0]
 
 
-def test_without_retries_it_says_that_no_server_answered(cancels):
+def test_without_retries_it_says_that_there_was_no_answer(cancels):
     target, left = cancels
     left[0] = 1
-    told = rf"no server answers at {target} \(CANCELLED\)"
+    told = rf"no answer from {target} \(CANCELLED\)"
     once = GrpcClient(target, model="a", retries=Retries(most=0))
     with once as client, pytest.raises(ServingError, match=told) as caught:
         client.metadata()

@@ -78,6 +78,16 @@ def test_a_reload_replaces_the_models_and_returns_when_they_are_loaded(server, f
     [
         (["name: 'a' base_path: 'rel' model_platform: 'tensorflow'"], "INVALID_ARGUMENT", "absolute path"),
         (["name: 'a' base_path: '/a'"], "INVALID_ARGUMENT", "Illegal setting neither"),
+        (
+            ["name: 'a' base_path: '/a' model_platform: 'tensorflow'"] * 2,
+            "INVALID_ARGUMENT",
+            "Illegal to list model a multiple times in config list",
+        ),
+        (
+            ["name: 'a' base_path: '/a\\000b' model_platform: 'tensorflow'"],
+            "INVALID_ARGUMENT",
+            r"Expected model a to have a path without NUL characters; got base_path()='/a\x00b'",
+        ),
         (["name: 'x' base_path: '/nowhere' model_platform: 'tensorflow'"], "UNKNOWN", "1 model(s) did not"),
         (
             ["name: 'a' base_path: '/a' model_platform: 'tensorflow' version_labels { key: 'x' value: 9 }"],
@@ -86,11 +96,13 @@ def test_a_reload_replaces_the_models_and_returns_when_they_are_loaded(server, f
         ),
     ],
 )
-def test_what_is_refused(reload, entries, code, message):
+def test_what_is_refused(server, reload, entries, code, message):
     with pytest.raises(grpc.RpcError) as caught:
         reload(*entries)
     assert caught.value.code().name == code
     assert message in caught.value.details()
+    if code != "UNKNOWN":
+        assert ask(server, "a") == [2.0], "a refused config changes nothing"
 
 
 def test_a_reload_without_a_list(server):

@@ -68,6 +68,10 @@ def test_policies(read, written, policy):
             "Expected model m to have an absolute path or URI; got base_path()=models/m",
         ),
         (
+            listed(entry(path="/models/m\\000")),
+            r"Expected model m to have a path without NUL characters; got base_path()='/models/m\x00'",
+        ),
+        (
             listed("config { name: 'm' base_path: '/m' }"),
             "Illegal setting neither ModelServerConfig::model_type (deprecated) nor "
             "ModelServerConfig::model_platform, model name is m",

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from pathlib import PurePosixPath
 
 import pytest
 from deployed import ROOT, SERVING, copied, entry_point, only, read_flags, require_files, stages, tool
@@ -22,6 +23,7 @@ from zoo.serving.engines import IMAGE
 from zoo.serving.monitoring import DEFAULT_PATH, metrics_path
 from zoo.serving.server import Server
 from zoo.serving.settings import Settings
+from zoo.verify.layout import WITHDRAWN
 
 BUILD, FINAL = 0, -1
 SCRIPTS = [*SERVING.glob("*.sh"), *SERVING.glob("examples/*.sh")]
@@ -69,6 +71,25 @@ def test_everything_copied_exists_and_is_sent_to_the_engine():
                     continue
                 assert list(ROOT.glob(source)), source
                 assert any(fnmatch.fnmatch(source.rstrip("/"), pattern) for pattern in sent), source
+
+
+def is_sent(path):
+    """Whether .dockerignore lets a path through: the last line that matches it, or a folder above, counts."""
+    sent = True
+    for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines():
+        pattern = line.removeprefix("!")
+        if any(fnmatch.fnmatchcase(str(part), pattern) for part in (path, *path.parents)):
+            sent = line.startswith("!")
+    return sent
+
+
+def test_versions_that_no_server_may_take_are_not_sent_to_the_engine():
+    home = PurePosixPath("saved_models/dates")
+    versions = {name: is_sent(home / name / "variables" / "variables.index") for name in ("1", "20")}
+    assert versions == {"1": True, "20": True}
+    for name in (".tmp-3-7-x", ".tmp-deleted-2", f"{WITHDRAWN}2"):
+        assert not is_sent(home / name / "saved_model.pb"), name
+    assert not is_sent(PurePosixPath("zoo/__init__.py"))
 
 
 def test_the_scripts_of_the_image_are_those_that_it_runs():

@@ -62,7 +62,7 @@ def test_what_is_unknown_is_handed_back_and_harms_nothing(argument):
     assert line.flags == Flags(rest_api_port=5)
 
 
-def test_flags_that_change_no_answer_are_accepted():
+def test_flags_without_effect_are_accepted_and_named():
     line = read(["--tensorflow_session_parallelism=4", "--flush_filesystem_caches=false"])
     assert line == (Flags(), ["tensorflow_session_parallelism", "flush_filesystem_caches"], [])
     with pytest.raises(BadValueError):

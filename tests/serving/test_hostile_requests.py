@@ -254,5 +254,22 @@ def test_requests_have_a_limit_in_bytes(narrow_client):
     assert caught.value.code == "RESOURCE_EXHAUSTED"
 
 
+@pytest.mark.parametrize("size", [200_000, 20_000_000])
+def test_rest_says_that_a_body_was_too_large(server, size):
+    """The server answers before it has read all of it, and hangs up."""
+    with RestClient(server.rest_url, model="toy") as client:
+        with pytest.raises(ServingError) as caught:
+            client.answer(["x" * size])
+        assert caught.value.code == "RESOURCE_EXHAUSTED"
+        assert client.answer(["ab"]) == ["AB"]
+
+
+def test_with_batching_a_request_without_rows_is_answered(narrow):
+    """TensorFlow Serving says nothing, and soon answers nobody."""
+    connection = http.client.HTTPConnection("127.0.0.1", narrow.rest_port, timeout=20)
+    assert post(connection, "/v1/models/half:predict", b'{"inputs": []}') == (200, b'{"outputs": []}')
+    connection.close()
+
+
 def test_there_are_limits_by_default():
     assert (Flags().max_body_bytes, Flags().max_request_rows, Flags().max_text_bytes) == (2**24, 1000, 2**20)

@@ -89,6 +89,19 @@ def test_names_are_escaped_and_their_number_is_bounded():
     assert 'model_name="(other)"' in monitoring.page()
 
 
+def test_names_that_were_counted_before_the_bound_was_reached_go_on_being_counted():
+    monitoring = Monitoring()
+    monitoring.count_request("known", "OK")
+    for number in range(10_100):
+        monitoring.count_request(f"m{number}", "NOT_FOUND")
+    monitoring.count_request("known", "OK")
+    monitoring.count_request("known", "INTERNAL")
+    found = samples(monitoring.page())
+    name = ":tensorflow:serving:request_count"
+    assert found[f'{name}{{model_name="known",status="OK"}}'] == 2
+    assert found[f'{name}{{model_name="(other)",status="INTERNAL"}}'] == 1
+
+
 @pytest.fixture
 def api():
     return RestApi(Servables({}), metrics_path="/metrics")

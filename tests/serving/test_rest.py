@@ -194,6 +194,8 @@ def test_classify_is_left_to_tensorflow_serving(ask):
         ("PUT", "/v1/models/half:predict", 400),
         ("DELETE", "/v1/models/half", 400),
         ("TRACE", "/v1/models/half", 501),
+        ("CONNECT", "/v1/models/half", 501),
+        ("CONNECT", "example.org:443", 501),
         ("GET", "/", 404),
         ("GET", "/v2/models/half", 404),
         ("GET", "/v1/models/half/", 400),

@@ -284,6 +284,15 @@ def test_grpc_asks_again_where_the_server_was_unavailable(replica):
     assert one.asked == 3
 
 
+def test_a_server_that_says_why_it_cannot_answer_is_not_taken_for_none(replica):
+    one = replica(fail=["the queue is full."])
+    target = f"127.0.0.1:{one.port}"
+    once = GrpcClient(target, model="m", retries=Retries(most=0))
+    with once as client, pytest.raises(ServingError) as caught:
+        client.answer(["a"])
+    assert caught.value.message == f"no answer from {target} (the queue is full)."
+
+
 @pytest.mark.parametrize("code", ["INTERNAL", "RESOURCE_EXHAUSTED", "INVALID_ARGUMENT"])
 def test_grpc_does_not_ask_again_what_failed(replica, code):
     one = replica(fail=["no"], code=grpc.StatusCode[code])

@@ -143,6 +143,12 @@ def too_large():
             "INVALID_ARGUMENT",
             "duplicate output tensor alias: y",
         ),
+        (
+            request("texts", text=[1.0]),
+            "INVALID_ARGUMENT",
+            "Expects arg[0] to be string but float is provided",
+        ),
+        (request(x=["a"]), "INVALID_ARGUMENT", "Expects arg[0] to be float but string is provided"),
     ],
 )  # fmt: skip
 def test_refusals(predict, made, code, message):
@@ -169,13 +175,6 @@ def test_a_label_that_nobody_gave(predict):
     assert refusal(predict, made) == ("INVALID_ARGUMENT", "Unrecognized servable version label: nobody")
 
 
-def test_another_dtype_than_the_signatures(predict):
-    code, message = refusal(predict, request("texts", text=[1.0]))
-    assert code == "INVALID_ARGUMENT"
-    assert "string" in message
-    assert "float" in message
-
-
 def test_long_messages_are_cut(predict):
     name = "n" * 3000
     code, message = refusal(predict, request(name))
@@ -195,15 +194,24 @@ def test_the_server_sends_the_deadline_to_the_graph(server):
             servable.run(signature, {"steps": np.array([2**31 - 1], np.int32)}, ["done"], timeout=0.1)
 
 
-def metadata_request(*fields, model="half"):
+def metadata_request(*fields, model="half", version=None, label=None):
     made = GetModelMetadataRequest(metadata_field=fields)
-    made.model_spec.name = model
+    choose(made.model_spec, model, version, label)
     return made
 
 
-def test_metadata(channel):
-    response = PredictionServiceStub(channel).GetModelMetadata(metadata_request("signature_def"))
-    assert (response.model_spec.name, response.model_spec.version.value) == ("half", 2)
+def choose(spec, model, version, label):
+    spec.name = model
+    if version is not None:
+        spec.version.value = version
+    if label is not None:
+        spec.version_label = label
+
+
+@pytest.mark.parametrize(("chosen", "version"), [({}, 2), ({"version": 1}, 1), ({"label": "stable"}, 1)])
+def test_metadata(channel, chosen, version):
+    response = PredictionServiceStub(channel).GetModelMetadata(metadata_request("signature_def", **chosen))
+    assert (response.model_spec.name, response.model_spec.version.value) == ("half", version)
     signatures = SignatureDefMap()
     assert response.metadata["signature_def"].Unpack(signatures)
     assert signatures.signature_def["serving_default"].inputs["x"].name == "serving_default_x:0"
@@ -223,30 +231,51 @@ def test_metadata(channel):
             "NOT_FOUND",
             "Servable not found for request: Latest(nope)",
         ),
+        (
+            metadata_request("signature_def", version=9),
+            "NOT_FOUND",
+            "Servable not found for request: Specific(half, 9)",
+        ),
+        (
+            metadata_request("signature_def", label="nobody"),
+            "INVALID_ARGUMENT",
+            "Unrecognized servable version label: nobody",
+        ),
+        (GetModelMetadataRequest(metadata_field=["signature_def"]), "INVALID_ARGUMENT", "Missing ModelSpec"),
     ],
 )
 def test_metadata_refusals(channel, made, code, message):
     assert refusal(PredictionServiceStub(channel).GetModelMetadata, made) == (code, message)
 
 
-def status_request(model="half", version=None):
+def status_request(model="half", version=None, label=None):
     made = GetModelStatusRequest()
-    made.model_spec.name = model
-    if version is not None:
-        made.model_spec.version.value = version
+    choose(made.model_spec, model, version, label)
     return made
 
 
-def test_status(channel):
-    call = ModelServiceStub(channel).GetModelStatus
-    entries = call(status_request()).model_version_status
+@pytest.mark.parametrize(
+    ("chosen", "versions"),
+    [({}, [2, 1]), ({"version": 1}, [1]), ({"label": "stable"}, [2, 1]), ({"label": "nobody"}, [2, 1])],
+)
+def test_status(channel, chosen, versions):
+    """A label is passed over, as in TensorFlow Serving."""
+    entries = ModelServiceStub(channel).GetModelStatus(status_request(**chosen)).model_version_status
     assert [(entry.version, entry.state) for entry in entries] == [
-        (2, ModelVersionStatus.AVAILABLE),
-        (1, ModelVersionStatus.AVAILABLE),
+        (version, ModelVersionStatus.AVAILABLE) for version in versions
     ]
-    assert [entry.version for entry in call(status_request(version=1)).model_version_status] == [1]
-    assert refusal(call, GetModelStatusRequest()) == ("INVALID_ARGUMENT", "Missing ModelSpec")
-    assert refusal(call, status_request("nope")) == ("NOT_FOUND", "Could not find any versions of model nope")
+
+
+@pytest.mark.parametrize(
+    ("made", "code", "message"),
+    [
+        (GetModelStatusRequest(), "INVALID_ARGUMENT", "Missing ModelSpec"),
+        (status_request("nope"), "NOT_FOUND", "Could not find any versions of model nope"),
+        (status_request(version=9), "NOT_FOUND", "Could not find version 9 of model half"),
+    ],
+)
+def test_status_refusals(channel, made, code, message):
+    assert refusal(ModelServiceStub(channel).GetModelStatus, made) == (code, message)
 
 
 def test_what_is_left_to_tensorflow_serving(channel):

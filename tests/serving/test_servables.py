@@ -15,6 +15,7 @@ from tiny_models import TEXT, X, half_plus_two, save, texts
 
 from zoo.serving.configs import ModelConfig, Policy
 from zoo.serving.folders import BrokenVersionError
+from zoo.serving.loader import Servable
 from zoo.serving.messages import RefusalError
 from zoo.serving.servables import Servables, State
 
@@ -238,6 +239,15 @@ def test_warm_up_records_are_replayed_before_a_version_is_available(base, open_s
     write_warmup(half_plus_two(base / "1"), "x", "x")
     assert ask(open_servables()) == (1, [2.5])
     assert "replayed 2 warm-up records" in caplog.text
+
+
+@pytest.mark.parametrize(("given", "runs"), [(-1, 2), (0, 2), (1, 2), (3, 6)])
+def test_warm_up_records_are_replayed_as_often_as_is_asked(base, open_servables, monkeypatch, given, runs):
+    ran, run = [], Servable.run
+    monkeypatch.setattr(Servable, "run", lambda *words, **more: ran.append(1) or run(*words, **more))
+    write_warmup(half_plus_two(base / "1"), "x", "x")
+    open_servables(num_request_iterations_for_warmup=given)
+    assert len(ran) == runs
 
 
 def test_a_version_whose_warm_up_fails_is_refused(base, open_servables):

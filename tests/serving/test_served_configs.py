@@ -1,11 +1,15 @@
 """Labels, policies and places of models, and configs that replace them."""
 
+from pathlib import Path
+
 import pytest
 from half_servables import ask, states
 from tiny_models import half_plus_two
 
 from zoo.serving.configs import ModelConfig, Policy
+from zoo.serving.folders import find_versions
 from zoo.serving.messages import RefusalError
+from zoo.serving.servables import Servables
 
 
 def test_labels_name_versions(base, open_servables):
@@ -93,3 +97,35 @@ def test_a_new_model_that_cannot_be_served_is_told_and_the_others_serve(base, op
         "1 model(s) did not become available: {{{name: bad} due to error: "
     )
     assert ask(servables) == (1, [2.5])
+
+
+def test_a_path_that_cannot_be_one_keeps_no_other_model_from_loading(base, caplog):
+    half_plus_two(base / "1", offset=2.0)
+    servables = Servables({"bad": ModelConfig(Path("/a\0b")), "half": ModelConfig(base)})
+    for _ in range(3):
+        servables.poll()
+    assert ask(servables) == (1, [2.5])
+    assert servables.unavailable().keys() == {"bad"}
+    (said,) = [record.getMessage() for record in caplog.records if "bad" in record.getMessage()]
+    assert said == "bad: cannot list its base path (embedded null byte); what is loaded stays"
+    servables.close()
+
+
+def test_a_fault_with_one_model_keeps_no_other_from_being_looked_at(base, caplog, monkeypatch, tmp_path):
+    half_plus_two(base / "1", offset=2.0)
+    half_plus_two(tmp_path / "first" / "4", offset=5.0)
+    servables = Servables({"first": ModelConfig(tmp_path / "first"), "half": ModelConfig(base)})
+    servables.poll()
+
+    def fail_at_the_first(path):
+        return {}["fault"] if path.name == "first" else find_versions(path)
+
+    monkeypatch.setattr("zoo.serving.servables.find_versions", fail_at_the_first)
+    half_plus_two(base / "2", offset=3.0)
+    servables.poll()
+    assert ask(servables) == (2, [3.5])
+    with servables.acquire("first") as (number, _):
+        assert number == 4
+    assert "first: looking for its versions failed; what is loaded stays" in caplog.text
+    assert "KeyError" in caplog.text
+    servables.close()

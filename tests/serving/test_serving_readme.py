@@ -2,11 +2,14 @@
 
 import re
 import shlex
+import socket
+import subprocess
+import sys
 
 import pytest
 import typer.testing
 from deployed import ROOT, SERVING, entry_point, read_flags, require_files
-from readme import FENCED, blocks, run, spans, table
+from readme import FENCED, blocks, exchanges, run, spans, table
 
 from zoo.cli import app
 from zoo.serving import flags
@@ -26,6 +29,12 @@ def beginning(*start):
     found = [words[len(start) :] for words in lines() if words[: len(start)] == list(start)]
     assert found
     return found
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def test_every_line_is_checked_below():
@@ -52,6 +61,17 @@ def test_flags_of_a_container_are_known(words):
     require_files(read_flags(entry_point()[1] + given))
 
 
+def test_containers_are_reached_from_this_machine_alone():
+    """Whoever reaches the gRPC port can replace the set of models."""
+    readme = [words for words, _ in exchanges((ROOT / "README.md").read_text(encoding="utf-8"))]
+    run_there = [words for words in readme if words[:2] == ["docker", "run"]]
+    assert run_there
+    for words in [*beginning("docker", "run"), *run_there]:
+        ports = [words[place + 1] for place, word in enumerate(words) if word == "-p"]
+        assert ports
+        assert [port for port in ports if not port.startswith("127.0.0.1:")] == []
+
+
 @pytest.mark.parametrize("words", beginning("docker", "compose"), ids=" ".join)
 def test_the_compose_file_is_there(words):
     assert (ROOT / words[words.index("-f") + 1]).samefile(SERVING / "compose.yaml")
@@ -75,8 +95,41 @@ def test_lines_for_the_embedded_server_are_understood(words):
     found = flags.read(words)
     assert found.unknown == []
     assert found.without_effect == []
-    for name in ("model_config_file", "batching_parameters_file"):
-        assert not (value := getattr(found.flags, name)) or (ROOT / value).is_file()
+    assert found.flags.model_config_file == "", "the one that is there names paths of the image"
+    assert found.flags.model_base_path == str(ROOT / "saved_models" / "dates")
+    assert found.flags.model_name == "dates"
+
+
+@pytest.mark.parametrize("words", beginning("python", "-m", "zoo.serving"), ids=" ".join)
+def test_lines_for_the_embedded_server_start_it(words, models_folder, tmp_path):
+    """In a folder like that of the project, with a model of the tests as `dates`, on free ports."""
+    (tmp_path / "serving").symlink_to(SERVING)
+    (tmp_path / "saved_models").mkdir()
+    (tmp_path / "saved_models" / "dates").symlink_to(models_folder / "toy")
+    ports = {"8500": str(free_port()), "8501": str(free_port())}
+    typed = shlex.join(words).replace(str(ROOT), str(tmp_path))
+    for usual, free in ports.items():
+        typed = typed.replace(f"={usual}", f"={free}")
+    command = [sys.executable, "-m", "zoo.serving", *shlex.split(typed)]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as started:
+        try:
+            with RestClient(f"http://127.0.0.1:{ports['8501']}", model="dates") as client:
+                client.wait_until_available()
+                assert client.answer(["friday"]) == ["FRIDAY"]
+        finally:
+            started.terminate()
+
+
+def test_flags_without_effect_that_show_in_the_real_server_are_named():
+    (told,) = re.findall(r"accepted without effect(.*?)\n\n", TEXT, re.DOTALL)
+    named = re.findall("`--([a-z_]+)`", told)
+    assert flags.read([f"--{name}=1" for name in named]).without_effect == named
+    assert named == [
+        "enable_serialization_as_tensor_content",
+        "enable_signature_method_name_check",
+        "enable_per_model_batching_parameters",
+        "grpc_channel_arguments",
+    ]
 
 
 def test_the_line_with_curl_is_answered(ask):

@@ -2,6 +2,7 @@ import json
 import shutil
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 from tiny_models import half_plus_two
@@ -10,9 +11,11 @@ from typer.testing import CliRunner
 from zoo.cli import app
 from zoo.serving.configs import model_config
 from zoo.serving.engines import serve
+from zoo.serving.folders import find_versions
 from zoo.serving.server import Server
 from zoo.serving.settings import Settings
 from zoo.serving.versions import DELETED, LABELS, label, labels, prune, roll_back, versions
+from zoo.verify.layout import WITHDRAWN
 
 
 @pytest.fixture(scope="session")
@@ -83,6 +86,26 @@ def test_going_forward_again_brings_a_version_back(home):
     assert served(home) == [2, 1]
     roll_back(home, to=10)
     assert served(home) == [10, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("withdrawn", "to", "highest"),
+    [([], None, [2]), ([], 1, [10, 1]), ([2], 2, [10, 2]), ([2], 1, [1]), ([10, 2], 10, [10])],
+)
+def test_at_every_moment_the_highest_is_the_former_one_or_the_target(
+    home, monkeypatch, withdrawn, to, highest
+):
+    for number in withdrawn:
+        (home / str(number)).rename(home / f"{WITHDRAWN}{number}")
+    seen, rename = [], Path.rename
+
+    def rename_and_look(path, target):
+        rename(path, target)
+        seen.append(max(find_versions(home)))
+
+    monkeypatch.setattr(Path, "rename", rename_and_look)
+    roll_back(home, to)
+    assert seen == highest
 
 
 def test_going_back_passes_over_broken_versions(home):

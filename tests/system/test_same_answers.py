@@ -9,13 +9,16 @@ import sys
 import urllib.error
 import urllib.request
 
+import numpy as np
 import pytest
 import tensorflow as tf
+import typer.testing
 from compat.make_export import CARD, QUESTIONS, tiny_predictor
 from served_answers import ask, assert_same, assert_same_but_for_padding, clients, knobs_of
 
 import zoo.export
-from zoo.serving.client import GrpcClient
+from zoo.cli import app
+from zoo.serving.client import Alignment, Client, GrpcClient, Hypothesis, Scored
 from zoo.serving.engines import serve
 
 ODD = ("", "   ", "May " * 500, "👩‍👩‍👧 1 May 🎉", b"1 M\xffay\xc2", "\r\n", "e\u0301")
@@ -150,3 +153,137 @@ def test_the_row_form_of_one_output_is_a_bare_list(before_export, running):
     with urllib.request.urlopen(request, timeout=30) as response:
         predictions = json.load(response)["predictions"]
     assert predictions == before_export["serving_default"]["text"][: len(QUESTIONS)]
+
+
+TYPED = {
+    "serving_default": lambda client: client.answer(TEXTS),
+    "greedy": lambda client: client.greedy(TEXTS),
+    "beam": lambda client: client.beam(TEXTS),
+    "generate": lambda client: client.generate(TEXTS, **knobs_of("generate", len(TEXTS))),
+    "sample": lambda client: client.sample(TEXTS, **knobs_of("sample", len(TEXTS))),
+    "score": lambda client: client.score(TEXTS, [TARGETS["score"]] * len(TEXTS)),
+    "align": lambda client: client.align(TEXTS),
+}
+"""The client's own call of each signature, asked as `inputs_of` asks."""
+
+
+def as_one(rows):
+    return [Hypothesis(*row) for row in columns(rows, "text", "score", "length", "score")]
+
+
+def as_reached(rows):
+    """Places of a beam that no hypothesis reached have this score, and clients leave them out."""
+    return [
+        [Hypothesis(*one) for one in zip(*row, strict=True) if one[1] != -1e9]
+        for row in columns(rows, "text", "score", "length", "ranked_score")
+    ]
+
+
+def as_scored(rows):
+    return [
+        Scored(score, [token for token in tokens if token], scores[: sum(map(bool, tokens))])
+        for score, tokens, scores in columns(rows, "score", "tokens", "token_scores")
+    ]
+
+
+def as_aligned(rows):
+    aligned = []
+    for read, written, weights in columns(rows, "source_tokens", "target_tokens", "alignment"):
+        read, written = ([token for token in tokens if token] for tokens in (read, written))
+        weights = np.array(weights)[: len(written), : len(read)].tolist()
+        aligned.append(Alignment(read, written, weights))
+    return aligned
+
+
+def columns(rows, *names):
+    return zip(*(rows[name] for name in names), strict=True)
+
+
+AS_TYPED = {
+    "serving_default": lambda rows: rows["text"],
+    "greedy": as_one,
+    "beam": as_reached,
+    "generate": as_reached,
+    "sample": as_one,
+    "score": as_scored,
+    "align": as_aligned,
+}
+"""From the rows of a predictor to what a client's call gives, without padding."""
+
+
+def assert_alike(found, expected, where):
+    """The same types and texts, and numbers to 1e-5."""
+    assert type(found) is type(expected), where
+    if isinstance(expected, list | tuple):
+        assert len(found) == len(expected), where
+        for place, (one, other) in enumerate(zip(found, expected, strict=True)):
+            assert_alike(one, other, f"{where}[{place}]")
+    elif isinstance(expected, float):
+        assert found == pytest.approx(expected, abs=1e-5, rel=1e-5), where
+    else:
+        assert found == expected, where
+
+
+def test_every_call_of_a_client_for_texts_is_below():
+    """A new one has to be compared too; tags, classes and numbers are those of other models."""
+    calls = {name for name, call in vars(Client).items() if not name.startswith("_") and callable(call)}
+    others = {"predict", "status", "metadata", "close", "is_available", "wait_until_available"}
+    assert calls - others - {"tag", "tag_values", "classify", "regress"} == {
+        "answer" if signature == "serving_default" else signature for signature in TYPED
+    }
+
+
+@pytest.mark.parametrize("signature", SIGNATURES)
+def test_the_calls_of_clients_give_the_answers_of_before_the_export(signature, before_export, running):
+    expected = AS_TYPED[signature](before_export[signature])
+    assert len(expected) == len(TEXTS)
+    for client in clients(running, CARD.name):
+        found = TYPED[signature](client)
+        assert_alike(found, expected, f"{type(client).__name__} {signature}")
+
+
+def test_one_value_of_a_knob_is_meant_for_every_text(predictor, running):
+    given = {"width": 3, "length_penalty": 1.0, "min_length": 2, "max_length": 6, "prefix": "20"}
+    asked = {"text": list(QUESTIONS), **{name: [value] * len(QUESTIONS) for name, value in given.items()}}
+    expected = AS_TYPED["generate"](ask(predictor.signatures()["generate"], asked))
+    assert {len(row) for row in expected} == {3}
+    assert all(one.text.startswith("20") and one.length <= 6 for row in expected for one in row)
+    for client in clients(running, CARD.name):
+        assert_alike(client.generate(QUESTIONS, **given), expected, type(client).__name__)
+
+
+def test_given_targets_are_aligned_as_before_the_export(predictor, running):
+    targets = ["2019-02-15", "", "1", "2-2"]
+    asked = {"text": list(QUESTIONS), "target": targets}
+    expected = AS_TYPED["align"](ask(predictor.signatures()["align"], asked))
+    assert expected[2].target_tokens == ["1", "</s>"]
+    for client in clients(running, CARD.name):
+        assert_alike(client.align(QUESTIONS, targets), expected, type(client).__name__)
+
+
+ASKED_BY_COMMAND = {
+    "generate": {"width": 3, "length_penalty": 1.0, "min_length": 2, "max_length": 6, "prefix": "20"},
+    "sample": {"seed": 3, "temperature": 1.5, "top_k": 4, "top_p": 0.95},
+}
+
+
+@pytest.mark.parametrize("protocol", ["rest", "grpc"])
+@pytest.mark.parametrize("search", ASKED_BY_COMMAND)
+def test_the_command_line_gets_the_answers_of_before_the_export(search, protocol, predictor, running):
+    texts, knobs = ["1 May", "2 May"], ASKED_BY_COMMAND[search]
+    asked = {"text": texts, **{name: [value] * len(texts) for name, value in knobs.items()}}
+    expected = AS_TYPED[search](ask(predictor.signatures()[search], asked))
+    best_first = [one for row in expected for one in (row if search == "generate" else [row])]
+    assert all(one.text for one in best_first), "of an empty answer the table has a word"
+
+    port = {"rest": running.rest_url, "grpc": running.grpc_target}[protocol].rpartition(":")[2]
+    options = [f"--{name.replace('_', '-')}={value}" for name, value in knobs.items()]
+    words = ["ask", *texts, "--model", CARD.name, "--search", search, "--over", protocol, "--port", port]
+    result = typer.testing.CliRunner().invoke(app, [*words, *options])
+    assert result.exit_code == 0, result.output
+    cells = [[cell.strip() for cell in line.split("│")] for line in result.output.splitlines()]
+    shown = [row[3:6] for row in cells if len(row) == 7]
+    found = [Hypothesis(text, float(score), int(length), 0.0) for text, score, length in shown]
+    near = pytest.approx([one.score for one in best_first], abs=1e-4)
+    assert [(one.text, one.length) for one in found] == [(one.text, one.length) for one in best_first]
+    assert [one.score for one in found] == near

@@ -1,34 +1,82 @@
 """The verbs that write exports, look at them, and choose among their versions."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from zoo.cli.options import OwnData, RecipeName, Runs, SavedModels, console, trained
+from zoo.cli.options import OwnData, Runs, SavedModels, console, trained
+from zoo.cli.own_predictors import About, export_own
 
 __all__ = ["describe", "export", "label", "prune", "rollback", "verify", "versions"]
+
+
+def _of_own_predictor(help: str) -> Any:
+    return typer.Option(help=help, rich_help_panel="With a predictor of your own")
+
 
 Home = Annotated[Path, typer.Argument(help="Folder of a model, NAME, that holds NAME/VERSION.")]
 
 
 def export(
-    recipe: RecipeName,
+    recipe: Annotated[
+        str | None,
+        typer.Argument(help="Name of a recipe, see `zoo list`, or of a run on your own data."),
+    ] = None,
     runs_folder: Runs = Path("runs"),
     to: SavedModels = Path("saved_models"),
     data: OwnData = None,
+    predictor: Annotated[
+        str | None, _of_own_predictor("MODULE:FUNCTION that makes it, such as sentiment:predictor.")
+    ] = None,
+    name: Annotated[str | None, _of_own_predictor("The name that it is served under.")] = None,
+    question: Annotated[
+        list[str] | None, _of_own_predictor("A good example of what it is asked; several may be.")
+    ] = None,
+    question_file: Annotated[
+        list[Path] | None, _of_own_predictor("The same, as a file with its bytes, such as a WAV file.")
+    ] = None,
+    description: Annotated[str | None, _of_own_predictor("What it does, in one sentence.")] = None,
+    language: Annotated[
+        list[str] | None, _of_own_predictor("Of its texts, such as en; several may be.")
+    ] = None,
+    licence: Annotated[str | None, _of_own_predictor("Of its data, in words.")] = None,
 ) -> None:
     """Evaluate a trained recipe, write it as one SavedModel, verify that in a fresh process, and publish it.
 
-    Example: [bold]zoo export dates[/]
+    Or the same, but for the evaluation, with a predictor of your own: a tagger, a classifier, a regressor, of
+    texts, sounds or node sets. MODULE is a Python file here, whose FUNCTION returns it.
+
+    Example: [bold]zoo export dates[/],
+    [bold]zoo export --predictor sentiment:predictor --name sentiment --question "a good film"[/]
     """
+    about = About(name, question or (), question_file or (), description, language or (), licence)
+    if recipe is not None and predictor is None:
+        _require_none(about.given, "a recipe brings its own")
+        path = _export_run(recipe, runs_folder, to, data)
+    elif predictor is not None and recipe is None:
+        _require_none(["--data"] if data else [], "it is that of a run")
+        path = export_own(predictor, about, to)
+    else:
+        raise typer.BadParameter(
+            "Name a recipe, see `zoo list`, or give a predictor of your own with --predictor; not both."
+        )
+    console.print(f"Published {path}.")
+
+
+def _require_none(given: Sequence[str], reason: str) -> None:
+    if given:
+        raise typer.BadParameter(f"Leave {', '.join(given)} out: {reason}.")
+
+
+def _export_run(recipe: str, runs_folder: Path, to: Path, data: list[Path] | None) -> Path:
     from zoo import runs
 
     chosen, folder = trained(recipe, runs_folder, data)
     run, task = runs.load(chosen, folder), chosen.task()
     with console.status("Evaluating, exporting and verifying ..."):
-        path = runs.export(run, task, to, figures=runs.evaluate(run, task).flat())
-    console.print(f"Published {path}.")
+        return runs.export(run, task, to, figures=runs.evaluate(run, task).flat())
 
 
 def verify(path: Annotated[Path, typer.Argument(help="NAME/VERSION folder of an export.")]) -> None:

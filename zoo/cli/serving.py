@@ -2,11 +2,14 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from zoo.cli.options import Engine, console
+
+if TYPE_CHECKING:
+    from zoo.serving.client import Client
 
 __all__ = ["ask", "serve", "studio"]
 
@@ -84,6 +87,7 @@ def ask(
     texts: Annotated[list[str], typer.Argument(help="Texts to ask, each in quotes.")],
     model: Annotated[str, typer.Option(help="Name of the served model.")] = "dates",
     version: Annotated[int | None, typer.Option(help="Its version; the latest, if none is given.")] = None,
+    label: Annotated[str | None, typer.Option(help="A label of the version, such as stable.")] = None,
     search: Annotated[Search, typer.Option(help="Which signature to ask.")] = Search.BEAM,
     over: Annotated[Protocol, typer.Option(help="Which protocol to use.")] = Protocol.REST,
     host: Annotated[str, typer.Option(help="Where the server runs.")] = "127.0.0.1",
@@ -105,15 +109,12 @@ def ask(
     Example: [bold]zoo ask "15. Februar 2019" "Feb 15, 2019" --search generate --width 2[/]
     """
     from zoo import tables
-    from zoo.serving.client import Client, GrpcClient, RestClient, readable
+    from zoo.serving.client import readable
 
     beam: dict[str, Any] = {"width": width, "length_penalty": length_penalty, "prefix": prefix}
     bounds: dict[str, Any] = {"min_length": min_length, "max_length": max_length}
     draw: dict[str, Any] = {"seed": seed, "temperature": temperature, "top_k": top_k, "top_p": top_p}
-    client: Client = {
-        Protocol.REST: lambda: RestClient(f"http://{host}:{port or 8501}", model=model, version=version),
-        Protocol.GRPC: lambda: GrpcClient(f"{host}:{port or 8500}", model=model, version=version),
-    }[over]()
+    client = _client(over, host, port, {"model": model, "version": version, "label": label})
     calls = {
         Search.BEAM: lambda: client.beam(texts),
         Search.GENERATE: lambda: client.generate(texts, **beam, **bounds),
@@ -125,3 +126,11 @@ def ask(
     over_what = f"{over.value} {search.value}"
     answered = [tables.Answered(text, over_what, best) for text, best in found]
     console.print(tables.answers_table(answered))
+
+
+def _client(over: Protocol, host: str, port: int | None, asked: dict[str, Any]) -> "Client":
+    from zoo.serving.client import GrpcClient, RestClient
+
+    if over is Protocol.GRPC:
+        return GrpcClient(f"{host}:{port or 8500}", **asked)
+    return RestClient(f"http://{host}:{port or 8501}", **asked)

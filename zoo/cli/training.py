@@ -29,6 +29,14 @@ class Level(StrEnum):
     CHARACTERS = "characters"
 
 
+class Size(StrEnum):
+    """How large the model for one's own data is."""
+
+    TINY = "tiny"
+    SMALL = "small"
+    BASE = "base"
+
+
 def list_recipes() -> None:
     """List the recipes.
 
@@ -51,6 +59,9 @@ def train(
     level: Annotated[
         Level, of_own_data("What texts are cut into: subwords for sentences, characters for short strings.")
     ] = Level.SUBWORDS,
+    size: Annotated[
+        Size, of_own_data("Size of the model: tiny takes minutes, base wants a GPU.")
+    ] = Size.TINY,
     epochs: Annotated[
         int | None, of_own_data("Passes over it; if none, as many as make some 4,000 updates.")
     ] = None,
@@ -72,7 +83,7 @@ def train(
     from zoo.training.repeatable import make_repeatable
 
     if data:
-        chosen = recipes.own(data, level=level, name=recipe, epochs=epochs)
+        chosen = recipes.own(data, level=level, size=size, name=recipe, epochs=epochs)
     elif recipe is not None:
         chosen = recipes.find(recipe)
     else:

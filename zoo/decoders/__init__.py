@@ -22,6 +22,7 @@ from zoo.decoders.protocol import AligningModel, Decoded, LogitTransform, Seq2Se
 from zoo.decoders.reading import log_coverage, reading_of
 from zoo.decoders.sample import Sample
 from zoo.decoders.score import Scored, score
+from zoo.decoders.traced import TracedModel
 
 __all__ = [
     "AligningModel",
@@ -44,6 +45,7 @@ __all__ = [
     "Temperature",
     "TopK",
     "TopP",
+    "TracedModel",
     "decode",
     "grow",
     "in_parts",

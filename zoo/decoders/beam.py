@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from zoo.decoders.never import NEVER
 from zoo.decoders.next_tokens import NextTokens
 from zoo.decoders.protocol import Choice, Decoded
 from zoo.tokenizers.specials import END, PAD
@@ -15,7 +16,6 @@ __all__ = ["LENGTH_NORMS", "STOPS", "Beam", "length_norm"]
 
 LENGTH_NORMS = ("wu", "power")
 STOPS = ("exact", "early")
-NEVER = -float("inf")
 
 
 def length_norm(length: tf.Tensor, penalty: float | tf.Tensor, norm: str = "wu") -> tf.Tensor:
@@ -97,9 +97,10 @@ class Beam:
     model says. Padding is no position, and a sum of less than 1e-6 counts as that. The penalty is at most 0,
     so what a live hypothesis can at best reach is what it is without one, and the stop rule stays exact.
 
-    Of equal scores, the lower hypothesis index comes first, then the lower token id; a hypothesis that
-    finished earlier comes before one that finished later. A beam of width 1 is greedy. A beam as wide as
-    all prefixes finds the true optimum.
+    Of equal sums, the lower hypothesis index comes first, then the token that the search holds for likelier
+    (then it was rounding that made the sums equal), then the lower token id. Of equal ranked scores, what
+    finished earlier comes first, and of one step what its sum put first. A beam of width 1 is greedy. A beam
+    as wide as all prefixes finds the true optimum.
 
     What is a tensor (B,) is each source's own, so one batch may ask for different searches.
 
@@ -107,7 +108,8 @@ class Beam:
         width: number of hypotheses, K.
         length_penalty: a in `length_norm`, float or (B,) float32; 0 ranks by plain log probability.
         norm: one of `LENGTH_NORMS`.
-        widths: (B,) int32, a narrower width for each source, from 1 to K; the other places come back empty.
+        widths: (B,) int32, a narrower width for each source, from 1 to K: its hypotheses are those of a beam
+            of that width, and the other places come back empty.
         given: (B,) int32, how many of the first tokens are given; the norm does not count them.
         coverage_penalty: b, float or (B,) float32, 0 or more; 0 asks the model for no attention, any other
             number takes an `AligningModel`.
@@ -212,12 +214,14 @@ class Beam:
         ranked = totals / self._norm(length)
         if following.coverage is None:
             return ranked
-        return ranked + _of_each(self.coverage_penalty) * tf.gather(following.coverage, parents, batch_dims=1)
+        return ranked + _per_hypothesis(self.coverage_penalty) * tf.gather(
+            following.coverage, parents, batch_dims=1
+        )
 
     def _norm(self, length: tf.Tensor) -> tf.Tensor:
         """Of hypotheses with so many tokens, given ones counted; () or (B, 1)."""
         counted = length if self.given is None else length - self.given[:, None]
-        return length_norm(counted, _of_each(self.length_penalty), self.norm)
+        return length_norm(counted, _per_hypothesis(self.length_penalty), self.norm)
 
     def _hopeful(self, live: tf.Tensor, tokens: tf.Tensor, bounds: tf.Tensor, worst: tf.Tensor) -> tf.Tensor:
         """Whether the search of a source is worth going on with, by its live hypotheses; (B, 1) or (B, K)."""
@@ -231,6 +235,6 @@ class Beam:
         return tf.maximum(searched / shortest, searched / longest)
 
 
-def _of_each(penalty: Any) -> Any:
+def _per_hypothesis(penalty: Any) -> Any:
     """A number for all, or (B,), so that it broadcasts to (B, K)."""
     return penalty[:, None] if tf.is_tensor(penalty) else penalty

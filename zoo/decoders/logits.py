@@ -4,12 +4,13 @@ They are applied in the order in which they are given. What may differ between t
 number for all, or a tensor (B,).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
 
+from zoo.decoders.never import NEVER
 from zoo.decoders.next_tokens import NextTokens
 from zoo.tokenizers.specials import END, PAD
 
@@ -26,12 +27,11 @@ __all__ = [
     "TopP",
 ]
 
-NEVER = -float("inf")
 COLDEST = 1e-3
 """Lowest temperature: all but the likeliest token, and its equals, are as good as impossible."""
 
 
-def _of_each(value: Any, dtype: tf.DType) -> tf.Tensor:
+def _per_token(value: Any, dtype: tf.DType) -> tf.Tensor:
     """A number, or (B,), so that it broadcasts to (B, K, V)."""
     return tf.reshape(tf.cast(value, dtype), [-1, 1, 1])
 
@@ -90,15 +90,15 @@ class ForbiddenTokens:
     """Some tokens may never follow, such as UNKNOWN.
 
     Attributes:
-        token_ids: ids.
+        token_ids: ids, the same for all sources, or (B, F) int32, where PAD stands for none.
     """
 
-    token_ids: Sequence[int]
+    token_ids: Any
 
     def __call__(self, following: NextTokens, token_ids: tf.Tensor, index: tf.Tensor) -> NextTokens:
         searched = following.searched
-        ids = tf.range(tf.shape(searched)[2])
-        forbidden = tf.reduce_any(ids[:, None] == tf.constant(list(self.token_ids), tf.int32), axis=1)
+        ids, own = tf.range(tf.shape(searched)[2]), tf.cast(self.token_ids, tf.int32)
+        forbidden = tf.reduce_any(ids[:, None] == own[..., None, None, :], axis=-1)
         return following.steer(tf.where(forbidden, NEVER, searched))
 
 
@@ -117,7 +117,7 @@ class AllowedTokens:
 
     def __call__(self, following: NextTokens, token_ids: tf.Tensor, index: tf.Tensor) -> NextTokens:
         before = tf.pad(token_ids, [[0, 0], [0, 0], [self.last, 0]], constant_values=PAD)
-        allowed = self.function(before[:, :, index : index + self.last])
+        allowed = self.function(tf.gather(before, index + tf.range(self.last), axis=2))  # as XLA can
         return following.steer(tf.where(allowed, following.searched, NEVER))
 
 
@@ -135,7 +135,7 @@ class RepetitionPenalty:
 
     def __call__(self, following: NextTokens, token_ids: tf.Tensor, index: tf.Tensor) -> NextTokens:
         searched = following.searched
-        said = tf.gather(searched, token_ids, batch_dims=2) * _of_each(self.penalty, tf.float32)
+        said = tf.gather(searched, token_ids, batch_dims=2) * _per_token(self.penalty, tf.float32)
         return following.steer(_written(searched, token_ids, said))
 
 
@@ -144,41 +144,41 @@ class NoRepeatNGram:
     """No sequence of N tokens twice in a hypothesis, by Paulus et al. (2018), section 2.5.
 
     Attributes:
-        size: N, 1 or more; the same for all sources.
+        size: N, int, or (B,) int32; 0 allows all.
     """
 
-    size: int
-
-    def __post_init__(self) -> None:
-        if self.size < 1:
-            raise ValueError(f"An n-gram has 1 token or more, got size={self.size}.")
+    size: Any
 
     def __call__(self, following: NextTokens, token_ids: tf.Tensor, index: tf.Tensor) -> NextTokens:
-        searched, length = following.searched, token_ids.shape[2]
-        if length < self.size:
-            return following
-        ends = token_ids[:, :, self.size - 1 :]
-        said = self.size - 1 + tf.range(tf.shape(ends)[2]) < index
-        for offset in range(self.size - 1):
-            current = token_ids[:, :, tf.maximum(index - self.size + 1 + offset, 0), None]
-            said &= token_ids[:, :, offset : offset + length - self.size + 1] == current
-        banned = tf.where(said, ends, PAD)  # PAD may not follow anyway
-        return following.steer(_written(searched, banned, tf.fill(tf.shape(banned), NEVER)))
+        size, places = _per_token(self.size, tf.int32), tf.range(token_ids.shape[2])
+        longest = tf.minimum(tf.reduce_max(size), index + 1)
+
+        def go_back(back: tf.Tensor, would_repeat: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            """One token further back: is it the same before a place as before the token that comes next?"""
+            there = tf.gather(token_ids, tf.maximum(places - back, 0), axis=2)
+            here = token_ids[:, :, tf.maximum(index - back, 0), None]
+            return back + 1, would_repeat & ((there == here) | (back >= size))
+
+        # At first every place where an n-gram has ended, (B, K, L).
+        ends = (places < index) & (places >= size - 1) & (size > 0) & tf.ones_like(token_ids, tf.bool)
+        _, would_repeat = tf.while_loop(lambda back, _: back < longest, go_back, (tf.constant(1), ends))
+        banned = tf.where(would_repeat, token_ids, PAD)  # PAD may not follow anyway
+        return following.steer(_written(following.searched, banned, tf.fill(tf.shape(banned), NEVER)))
 
 
 @dataclass(frozen=True)
 class Temperature:
-    """Log probabilities are divided by a number, and made to add up to 1 again.
+    """Log probabilities are divided by a number, and those of the tokens that may follow add up to 1 again.
 
     Attributes:
-        temperature: float, or (B,) float32; 1 changes nothing, less makes likely tokens likelier. Less than
-            0.001 counts as that.
+        temperature: float, or (B,) float32; 1 leaves all ratios as they are, less makes likely tokens
+            likelier. Less than 0.001 counts as that.
     """
 
     temperature: Any
 
     def __call__(self, following: NextTokens, token_ids: tf.Tensor, index: tf.Tensor) -> NextTokens:
-        temperature = tf.maximum(_of_each(self.temperature, tf.float32), COLDEST)
+        temperature = tf.maximum(_per_token(self.temperature, tf.float32), COLDEST)
         scaled = following.searched / temperature
         return following.steer(tf.nn.log_softmax(scaled))
 
@@ -194,7 +194,7 @@ class TopK:
     count: Any
 
     def __call__(self, following: NextTokens, token_ids: tf.Tensor, index: tf.Tensor) -> NextTokens:
-        count = _of_each(self.count, tf.int32)
+        count = _per_token(self.count, tf.int32)
 
         def within(ranked: tf.Tensor) -> tf.Tensor:
             return (tf.range(tf.shape(ranked)[2]) < count) | (count <= 0)
@@ -215,7 +215,7 @@ class TopP:
     probability: Any
 
     def __call__(self, following: NextTokens, token_ids: tf.Tensor, index: tf.Tensor) -> NextTokens:
-        probability = _of_each(self.probability, tf.float32)
+        probability = _per_token(self.probability, tf.float32)
 
         def within(ranked: tf.Tensor) -> tf.Tensor:
             before = tf.cumsum(tf.nn.softmax(ranked), axis=2, exclusive=True)

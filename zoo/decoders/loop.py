@@ -5,6 +5,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from zoo.decoders.never import NEVER
 from zoo.decoders.protocol import Decoded, LogitTransform, Seq2SeqModel, Strategy
 from zoo.decoders.reading import reading_of
 from zoo.tokenizers.specials import PAD, START
@@ -31,7 +32,8 @@ def decode(
     * `scores` are raw: the sum of the model's own log probabilities of the hypothesis' tokens, END counted.
       Teacher-forcing the ids gives the same number. Transforms steer the choice, they do not enter `scores`.
     * `ranked_scores` order the hypotheses: the sum of the transformed log probabilities, divided by the
-      strategy's norm of the hypothesis' own length. Without transforms and with norm 1 they equal `scores`.
+      strategy's norm of the hypothesis' own length, and with its coverage penalty, if it has one. Without
+      transforms, with norm 1 and no penalty, they equal `scores`.
     * `lengths` count tokens without END, and `max_length` bounds them. A hypothesis cut at the bound competes
       as it stands, without END.
     * After its END, nothing of a hypothesis changes. PAD and START are never generated.
@@ -42,7 +44,7 @@ def decode(
     Args:
         model: see `Seq2SeqModel`.
         source: what `model.encode` takes, for B sources of one position or more; B may be 0.
-        strategy: `Greedy` or `Beam`.
+        strategy: `Greedy`, `Beam`, `Sample`, or one of your own, see `Strategy`.
         max_length: L, the greatest number of tokens of a hypothesis, END not counted; 0 gives empty ones.
         max_lengths: (B,) int32, a bound for each source, at most `max_length`, which all have otherwise.
         transforms: applied in order to what the search sees.
@@ -70,26 +72,25 @@ def grow(
     strategy: Strategy,
     *,
     max_length: int,
+    max_lengths: tf.Tensor | None = None,
     transforms: Sequence[LogitTransform] = (),
 ) -> Iterator[tf.Tensor]:
     """What `decode` does, one token at a time, for people who want to watch.
 
+    Nothing is traced here: the next answer may be asked of another strategy with other transforms. What takes
+    long, the model, may have graphs of its own.
+
     Args:
-        model, source, strategy, max_length, transforms: see `decode`.
+        model: see `Seq2SeqModel`; a `TracedModel`, for as many answers as one likes, is faster.
+        source, strategy, max_length, max_lengths, transforms: see `decode`.
 
     Yields:
         (B, K, L) int32 after each token: the hypotheses so far, then PAD. Those of a beam may change from the
         first token on, and the finished ones are not among them; those of `Greedy` and `Sample` only grow.
     """
-    begin = tf.function(lambda source: _begin(model, source, strategy, max_length, None), autograph=False)
-    step = tf.function(
-        lambda memory, carry: _step(model, strategy, transforms, memory, carry),
-        autograph=False,
-        reduce_retracing=True,
-    )
-    memory, carry = begin(source)
+    memory, carry = _begin(model, source, strategy, max_length, max_lengths)
     while int(carry[0]) < max_length and bool(strategy.going_on(carry[3])):
-        carry = step(memory, carry)
+        carry = _step(model, strategy, transforms, memory, carry)
         yield carry[3].token_ids
 
 
@@ -143,7 +144,7 @@ def continue_parents(state: Any, parents: tf.Tensor) -> Any:
 
 
 def _empty_where_nothing_exists(found: Decoded) -> Decoded:
-    exists = found.ranked_scores > -float("inf")
+    exists = found.ranked_scores > NEVER
     return Decoded(
         token_ids=tf.where(exists[:, :, None], found.token_ids, PAD),
         scores=tf.where(exists, tf.maximum(found.scores, UNREACHABLE), UNREACHABLE),

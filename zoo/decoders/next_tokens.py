@@ -5,12 +5,11 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from zoo.decoders.never import NEVER
 from zoo.decoders.top_k import top_k
 from zoo.tokenizers.specials import END, PAD
 
 __all__ = ["NextTokens"]
-
-NEVER = -float("inf")
 
 
 class Forced(NamedTuple):
@@ -71,11 +70,13 @@ class NextTokens:
         return tf.where(ids < tf.convert_to_tensor(self.lowest)[..., None], NEVER, scores)
 
     def steer(self, searched: tf.Tensor) -> "NextTokens":
-        """With other searched log probabilities (B, K, V); numbers above 0 are taken as 0.
+        """With other searched log probabilities (B, K, V).
 
-        The exact stop rule of a search relies on them being at most 0.
+        Numbers above 0 are taken as 0: the exact stop rule of a search relies on that. NaN is taken as -inf:
+        it is what comes of normalising where no token may follow, and would be in the way of the tokens of
+        other hypotheses, since it compares with nothing.
         """
-        return replace(self, steered=tf.minimum(searched, 0.0))
+        return replace(self, steered=tf.where(tf.math.is_nan(searched), NEVER, tf.minimum(searched, 0.0)))
 
     def without_end(self, where: tf.Tensor) -> "NextTokens":
         """END may not follow where a bool that broadcasts to (B, K) is True."""
@@ -97,6 +98,8 @@ class NextTokens:
 
     def best(self, count: int) -> tuple[tf.Tensor, tf.Tensor]:
         """The tokens of the highest searched log probability, best first; of equal ones, the lower id first.
+
+        Without transforms, logits are compared: their order is that of the log probabilities before rounding.
 
         Returns:
             Ids (B, K, N) int32 and searched log probabilities (B, K, N); N is `count`, or V if that is less.

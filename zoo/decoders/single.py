@@ -4,13 +4,12 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from zoo.decoders.never import NEVER
 from zoo.decoders.next_tokens import NextTokens
 from zoo.decoders.protocol import Choice, Decoded
 from zoo.tokenizers.specials import END, PAD
 
 __all__ = ["SingleSearch"]
-
-NEVER = -float("inf")
 
 
 class SingleSearch(NamedTuple):

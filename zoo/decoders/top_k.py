@@ -2,11 +2,12 @@
 
 import tensorflow as tf
 
+from zoo.decoders.never import NEVER
+
 __all__ = ["top_k"]
 
 BLOCK = 80
 """About how many numbers stand for one in the first stage; of those measured, from 40 to 400, the fastest."""
-NEVER = -float("inf")
 
 
 def top_k(values: tf.Tensor, count: int, lowest: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:

@@ -46,7 +46,7 @@ class MultiHeadAttention(keras.layers.Layer):
     """Multi-head attention, by Vaswani et al. (2017), section 3.2.2::
 
         q, k, v = x W_q + b_q, m W_k + b_k, m W_v + b_v           H heads of D / H numbers each
-        A = softmax(q k^T / sqrt(D / H))                          over the positions of the mask
+        A = softmax(q k^T / sqrt(D / H) + bias)                   over the positions of the mask
         y = concat(A v) W_o + b_o
 
     `project` makes keys and values of a memory m once, for all that look at it later: hypotheses of one
@@ -63,6 +63,8 @@ class MultiHeadAttention(keras.layers.Layer):
         memory: `KeysValues`, with leading axes like those of the query.
         mask: (..., Q, S) bool, or one that broadcasts to it; True where attention may look. A query with
             nothing to look at reads zeros.
+        turn: applied to the queries, such as rotary positions.
+        bias: (..., H, Q, S) float, added to the scores, such as what `AdjacencyBias` gives.
 
     Returns:
         (..., Q, D).
@@ -129,14 +131,14 @@ class MultiHeadAttention(keras.layers.Layer):
         keys = self._rows(self.key_projection(rows))
         return KeysValues(turn(keys) if turn else keys, self._rows(self.value_projection(rows)))
 
-    def alignment(self, query, keys, mask, turn=None):
+    def alignment(self, query, keys, mask, turn=None, bias=None):
         """How each head spreads the attention of queries (..., Q, D): (..., H, Q, S)."""
         query = self._split(self.query_projection(query))
-        return self._weights(turn(query) if turn else query, keys, mask[..., None, :, :])
+        return self._weights(turn(query) if turn else query, keys, mask[..., None, :, :], bias)
 
-    def call(self, query, memory, mask, turn=None, training=False):
+    def call(self, query, memory, mask, turn=None, bias=None, training=False):
         keys, values = memory
-        weights = self.alignment(query, keys, mask, turn)
+        weights = self.alignment(query, keys, mask, turn, bias)
         return self._join(ops.matmul(self.weights_dropout(weights, training=training), values))
 
     def look(self, rows, memory: KeysValues, mask, width: int):
@@ -225,9 +227,11 @@ class MultiHeadAttention(keras.layers.Layer):
     def _scale(self) -> float:
         return (self.width // self.heads) ** -0.5
 
-    def _weights(self, query, keys, mask):
+    def _weights(self, query, keys, mask, bias=None):
         """Queries (..., Q, D / H) and keys (..., S, D / H) to how each query spreads, (..., Q, S)."""
         scores = ops.matmul(query * self._scale, ops.swapaxes(keys, -1, -2))
+        if bias is not None:
+            scores = scores + ops.cast(bias, scores.dtype)
         return NORMALIZATIONS[self.normalization](scores, mask)
 
     def _query_rows(self, rows, turn):

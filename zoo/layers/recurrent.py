@@ -183,6 +183,7 @@ class RecurrentStack(keras.layers.Layer):
         ]
         self.between = keras.layers.Dropout(dropout, dtype=policy, name="dropout")
         self.width = units * len(directions)
+        self.summary_width = (depth * units,) * len(directions)
 
     def _make_layer(self, direction: str, number: int) -> Recurrent:
         own = {"cell": self.cell, "loop": self.loop, "dtype": self.dtype_policy}

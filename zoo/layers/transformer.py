@@ -187,6 +187,7 @@ class EncoderBlock(_Block):
         inputs: (B, T, D) float.
         mask: (B, 1, T) or (B, T, T) bool, True where attention may look.
         turn: applied to queries and keys, such as rotary positions.
+        bias: (B, H, T, T) float, added to attention scores, such as what `AdjacencyBias` gives.
 
     Returns:
         (B, T, D).
@@ -200,11 +201,11 @@ class EncoderBlock(_Block):
     def build(self, inputs_shape=None, mask_shape=None) -> None:
         self.build_for(self.width)
 
-    def call(self, inputs, mask, turn=None, training=False):
+    def call(self, inputs, mask, turn=None, bias=None, training=False):
         attention = self.attentions["self_attention"]
 
         def look(x):
-            return attention(x, attention.project(x, turn), mask, turn=turn, training=training)
+            return attention(x, attention.project(x, turn), mask, turn=turn, bias=bias, training=training)
 
         x = self.residual("self_attention", inputs, look, training)
         return self.residual("feed_forward", x, lambda x: self.feed_forward(x, training=training), training)

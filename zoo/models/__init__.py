@@ -8,6 +8,7 @@ from zoo.models.attentive import BahdanauDecoder, LuongDecoder
 from zoo.models.class_token import ClassToken
 from zoo.models.encoded import Encoded
 from zoo.models.ensemble import Ensemble
+from zoo.models.frame_encoder import RecurrentFrameEncoder
 from zoo.models.language_model import RecurrentLM, TransformerLM
 from zoo.models.prompt import Prompt, read_prompt
 from zoo.models.recurrent import RecurrentDecoder, RecurrentEncoder
@@ -27,6 +28,7 @@ __all__ = [
     "Prompt",
     "RecurrentDecoder",
     "RecurrentEncoder",
+    "RecurrentFrameEncoder",
     "RecurrentLM",
     "RecurrentSeq2Seq",
     "Seq2Seq",

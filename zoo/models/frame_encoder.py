@@ -74,7 +74,7 @@ class RecurrentFrameEncoder(keras.layers.Layer):
     @property
     def summary_width(self) -> tuple[int, ...]:
         """Size of the summary of each direction."""
-        return (self.depth * self.units,) * (self.width // self.units)
+        return self.stack.summary_width
 
     def call(self, source, training=False) -> Encoded:
         mask = ops.any(padding_mask(source), axis=-1)

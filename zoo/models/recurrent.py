@@ -113,7 +113,7 @@ class RecurrentEncoder(_RecurrentPart):
     @property
     def summary_width(self) -> tuple[int, ...]:
         """Size of the summary of each direction."""
-        return (self.depth * self.units,) * (self.width // self.units)
+        return self.stack.summary_width
 
     def call(self, source, training=False) -> Encoded:
         mask = padding_mask(source, PAD)

@@ -2,7 +2,7 @@
 
 Models that generate stand in a `Predictor`; those that label or measure in one of their own:
 
-    Predictor                    serving_default, greedy, beam, score, align
+    Predictor                    serving_default, greedy, beam, generate, sample, score, align
     TaggingPredictor             serving_default, tag (tokens, labels, scores)
     TokenRegressingPredictor     serving_default, tag (tokens, values)
     ClassifyingPredictor         serving_default, classify

@@ -31,7 +31,7 @@ class RecordClassifyingPredictor(RecordPredictor):
 
     Args:
         model: what the reader gives to logits (B, C), and C as `classes`: for sounds a
-            `zoo.models.SequenceClassifier` over a `zoo.models.frame_encoder.RecurrentFrameEncoder`.
+            `zoo.models.SequenceClassifier` over a `zoo.models.RecurrentFrameEncoder`.
         reader: of the records, such as `SoundReader` and `NodeSetReader`.
         labels: the name of each class, a line of text that is not blank.
 

@@ -25,7 +25,7 @@ class RecordRegressingPredictor(RecordPredictor):
 
     Args:
         model: what the reader gives to numbers (B, 1): for sounds a `zoo.models.SequenceRegressor` over a
-            `zoo.models.frame_encoder.RecurrentFrameEncoder`.
+            `zoo.models.RecurrentFrameEncoder`.
         reader: of the records, such as `SoundReader` and `NodeSetReader`.
         blank_value: the answer where there is nothing to be read; finite in float32, for JSON.
 

@@ -7,6 +7,7 @@ from functools import partial
 from zoo.decoders import Beam
 from zoo.models import RecurrentSeq2Seq
 from zoo.recipes.recipe import Recipe
+from zoo.recipes.sizes import RECURRENT
 from zoo.tasks.g2p import cmudict as cmudict_task
 from zoo.tasks.g2p import g2p as g2p_task
 from zoo.tasks.task import Task
@@ -25,7 +26,7 @@ def g2p(language: str) -> Recipe:
         f"g2p_{language}",
         f"Words to phonemes, {language} of SIGMORPHON 2020.",
         partial(g2p_task, language),
-        partial(_model, embedding_dim=96, encoder_units=128, decoder_units=256, dropout=0.4),
+        partial(_model, size="tiny", dropout=0.4),
         TRAINING,
     )
 
@@ -40,7 +41,7 @@ def cmudict() -> Recipe:
         "cmudict",
         "English words to phonemes, the CMU Pronouncing Dictionary.",
         cmudict_task,
-        partial(_model, embedding_dim=128, encoder_units=256, decoder_units=512, dropout=0.3),
+        partial(_model, size="small", dropout=0.3),
         replace(TRAINING, epochs=20, batch_size=128, learning_rate=1e-3, schedule="cosine"),
     )
 
@@ -74,14 +75,7 @@ def _recipe(
     )
 
 
-def _model(
-    task: Task, *, embedding_dim: int, encoder_units: int, decoder_units: int, dropout: float
-) -> RecurrentSeq2Seq:
+def _model(task: Task, *, size: str, dropout: float) -> RecurrentSeq2Seq:
     return RecurrentSeq2Seq(
-        task.source.vocab_size,
-        task.target.vocab_size,
-        embedding_dim=embedding_dim,
-        encoder_units=encoder_units,
-        decoder_units=decoder_units,
-        dropout=dropout,
+        task.source.vocab_size, task.target.vocab_size, **RECURRENT[size], dropout=dropout
     )

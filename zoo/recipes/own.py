@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from zoo.data.files import read_pairs
@@ -9,13 +10,14 @@ from zoo.data.pairs import Pairs
 from zoo.decoders import Beam
 from zoo.models import RecurrentSeq2Seq
 from zoo.recipes.recipe import OwnFiles, Recipe
+from zoo.recipes.sizes import RECURRENT
 from zoo.tasks.own import own as own_task
 from zoo.tasks.task import Task
 from zoo.training.settings import TrainingSettings
 
 __all__ = ["own", "own_again"]
 
-SIZES = {"characters": (160, 160), "subwords": (96, 96)}
+LENGTHS = {"characters": (160, 160), "subwords": (96, 96)}
 """Greatest number of source and of target tokens at each level; what is longer is cut."""
 
 BATCH = 64
@@ -25,29 +27,34 @@ FEWEST_AND_MOST = (5, 100)
 
 
 def own(
-    files: Sequence[Path], *, level: str = "subwords", name: str | None = None, epochs: int | None = None
+    files: Sequence[Path],
+    *,
+    level: str = "subwords",
+    size: str = "tiny",
+    name: str | None = None,
+    epochs: int | None = None,
 ) -> Recipe:
     """RNNsearch on pairs from one tab-separated file, or from one of sources and one of targets.
 
     Args:
         files: see `zoo.data.files.read_pairs`. They are read here, so that what is wrong is told at once.
         level: `subwords` for sentences, `characters` for short strings.
+        size: of the model, one of `zoo.recipes.sizes.RECURRENT`.
         name: of the recipe and of the model that is served; the name of the first file if none.
         epochs: passes over the data; if none, as many as make some `UPDATES`, within `FEWEST_AND_MOST`.
 
     Raises:
         FileNotFoundError: there is no such file.
         ValueError: a line is not as it should be, a name holds other characters than letters, digits, `_` and
-            `-`, or the level is not known.
+            `-`, or the level or the size is not known.
     """
-    _check(files, level)
+    given = OwnFiles(files, level, size)
+    _check(given)
     chosen = name or re.sub(r"[^A-Za-z0-9_-]", "_", files[0].stem)
     if not re.fullmatch(r"[A-Za-z0-9_-]+", chosen):
         raise ValueError(f"A name has letters, digits, _ and - alone, got {chosen!r}.")
     pairs = read_pairs(*files)
-    return _recipe(
-        chosen, OwnFiles(files, level), lambda: pairs, epochs=epochs or _epochs(len(pairs.sources))
-    )
+    return _recipe(chosen, given, lambda: pairs, epochs=epochs or _epochs(len(pairs.sources)))
 
 
 def own_again(name: str, files: OwnFiles, *, epochs: int) -> Recipe:
@@ -59,11 +66,11 @@ def own_again(name: str, files: OwnFiles, *, epochs: int) -> Recipe:
         epochs: it was trained for.
 
     Raises:
-        ValueError: there are not one or two files, or the level is not known.
+        ValueError: there are not one or two files, or the level or the size is not known.
 
     Its task raises FileNotFoundError where a file is gone.
     """
-    _check(*files)
+    _check(files)
     return _recipe(name, files, lambda: _read_again(name, files.files), epochs=epochs)
 
 
@@ -76,23 +83,26 @@ def _read_again(name: str, files: Sequence[Path]) -> Pairs:
     return read_pairs(*files)
 
 
-def _check(files: Sequence[Path], level: str) -> None:
+def _check(given: OwnFiles) -> None:
+    files, level, size = given
     if not 1 <= len(files) <= 2:
         raise ValueError(
             f"Give one tab-separated file, or one of sources and one of targets, got {len(files)} files."
         )
-    if level not in SIZES:
-        raise ValueError(f"level must be one of {', '.join(SIZES)}, got {level!r}.")
+    if level not in LENGTHS:
+        raise ValueError(f"level must be one of {', '.join(LENGTHS)}, got {level!r}.")
+    if size not in RECURRENT:
+        raise ValueError(f"size must be one of {', '.join(RECURRENT)}, got {size!r}.")
 
 
 def _recipe(name: str, files: OwnFiles, read: Callable[[], Pairs], *, epochs: int) -> Recipe:
-    max_source_length, max_length = SIZES[files.level]
+    max_source_length, max_length = LENGTHS[files.level]
     named = ", ".join(file.name for file in files.files)
     return Recipe(
         name=name,
         description=f"The pairs of {named}: LSTMs with additive attention.",
         task=lambda: own_task(name, read(), level=files.level),
-        model=_model,
+        model=partial(_model, size=files.size),
         training=TrainingSettings(epochs=epochs, batch_size=BATCH, learning_rate=2e-3, label_smoothing=0.1),
         beam=Beam(width=5, length_penalty=1.0, norm="power"),
         max_source_length=max_source_length,
@@ -106,12 +116,5 @@ def _epochs(pairs: int) -> int:
     return min(most, max(fewest, round(UPDATES * BATCH / pairs)))
 
 
-def _model(task: Task) -> RecurrentSeq2Seq:
-    return RecurrentSeq2Seq(
-        task.source.vocab_size,
-        task.target.vocab_size,
-        embedding_dim=128,
-        encoder_units=128,
-        decoder_units=256,
-        dropout=0.2,
-    )
+def _model(task: Task, *, size: str) -> RecurrentSeq2Seq:
+    return RecurrentSeq2Seq(task.source.vocab_size, task.target.vocab_size, **RECURRENT[size], dropout=0.2)

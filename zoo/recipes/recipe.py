@@ -16,10 +16,11 @@ __all__ = ["OwnFiles", "Recipe"]
 
 
 class OwnFiles(NamedTuple):
-    """Where pairs of one's own are, and what they are cut into; see `zoo.recipes.own`."""
+    """Where pairs of one's own are, what they are cut into, and how large the model is; see `own`."""
 
     files: Sequence[Path]
     level: str
+    size: str = "tiny"
 
 
 @dataclass(frozen=True)
@@ -55,5 +56,5 @@ class Recipe:
         if self.files is not None:
             for file in self.files.files:
                 words += ["--data", str(file)]
-            words += ["--level", self.files.level]
+            words += ["--level", self.files.level, "--size", self.files.size]
         return shlex.join(words)

@@ -3,6 +3,7 @@
 from zoo.decoders import Beam
 from zoo.models import RecurrentSeq2Seq
 from zoo.recipes.recipe import Recipe
+from zoo.recipes.sizes import RECURRENT
 from zoo.tasks.task import Task
 from zoo.tasks.tatoeba import tatoeba_en_zh as tatoeba_task
 from zoo.training.settings import TrainingSettings, Watch
@@ -35,8 +36,6 @@ def _model(task: Task) -> RecurrentSeq2Seq:
     return RecurrentSeq2Seq(
         task.source.vocab_size,
         task.target.vocab_size,
-        embedding_dim=256,
-        encoder_units=256,
-        decoder_units=512,
+        **RECURRENT["small"],
         dropout=0.4,
     )

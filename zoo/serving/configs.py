@@ -188,6 +188,8 @@ def _check(entry: ModelConfigProto) -> None:
         raise messages.MODEL_WITHOUT_NAME(path=entry.base_path)
     if not Path(entry.base_path).is_absolute():
         raise messages.RELATIVE_BASE_PATH(name=entry.name, path=entry.base_path)
+    if "\0" in entry.base_path:
+        raise messages.NUL_IN_BASE_PATH(name=entry.name, path=entry.base_path)
     if not entry.model_platform and not entry.model_type:
         raise messages.NO_PLATFORM(name=entry.name)
     if entry.model_platform not in ("", _PLATFORM):

@@ -20,7 +20,6 @@ _WITHOUT_EFFECT: Mapping[str, str] = {
     "enable_signature_method_name_check": "bool",
     "flush_filesystem_caches": "bool",
     "grpc_channel_arguments": "string",
-    "num_request_iterations_for_warmup": "int32",
     "num_tflite_interpreters_per_pool": "int32",
     "num_unload_threads": "int32",
     "per_process_gpu_memory_fraction": "float",
@@ -33,7 +32,9 @@ _WITHOUT_EFFECT: Mapping[str, str] = {
     "tensorflow_session_parallelism": "int64",
     "thread_pool_factory_config_file": "string",
 }
-"""Flags of TensorFlow Serving that change no answer; they are read here, and that is all."""
+"""Flags of TensorFlow Serving that are read here and do nothing, which the log says of those that are given.
+Most are for its session, threads, memory and files, and change no answer there either; `serving/README.md`
+names those that show."""
 
 _REFUSED: Mapping[str, str] = {"ssl_config_file": "string", "use_alts_credentials": "bool"}
 """Flags that must not be passed over: who asks for encryption must not be served without."""

@@ -116,7 +116,7 @@ class GrpcClient(Client):
             except self._wire.grpc.RpcError as error:
                 code, message = error.code().name, error.details() or "no explanation."
                 if code in _UNANSWERED:
-                    code, message = "UNAVAILABLE", f"no server answers at {self.target} ({message})."
+                    code, message = "UNAVAILABLE", f"no answer from {self.target} ({message.rstrip('.')})."
                 raise ServingError(code, message) from error
 
         return retries.ask(once, self.timeout)

@@ -2,15 +2,14 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.core.framework.graph_pb2 import GraphDef
 from tensorflow.core.protobuf.error_codes_pb2 import Code
-from tensorflow.core.protobuf.meta_graph_pb2 import SignatureDef
+from tensorflow.core.protobuf.meta_graph_pb2 import MetaGraphDef, SignatureDef
 from tensorflow.python.client import pywrap_tf_session
 from tensorflow.python.framework import op_def_registry
 from tensorflow.python.saved_model.loader_impl import SavedModelLoader
@@ -18,6 +17,7 @@ from tensorflow.python.saved_model.loader_impl import SavedModelLoader
 from zoo.serving.folders import BrokenVersionError, check
 from zoo.serving.messages import RefusalError
 from zoo.text_operations import register_text_operations
+from zoo.verify.operations import operations, parts_for_xla
 
 __all__ = ["Runner", "Servable", "load"]
 
@@ -113,8 +113,8 @@ def load(path: Path) -> Servable:
         BrokenVersionError: it is incomplete, needs what this server lacks, or fails to load.
     """
     meta_graph = check(path)
-    _refuse_compiled(path, meta_graph.graph_def)
-    _register_ops(path, meta_graph.graph_def)
+    _refuse_xla(path, meta_graph)
+    _register_ops(path, meta_graph)
     session = tf.compat.v1.Session(graph=tf.Graph(), config=THREADS)
     try:
         with session.graph.as_default():
@@ -150,30 +150,24 @@ def _tensor(value: Any) -> np.ndarray:
     return np.array(value, dtype=object) if type(value) is bytes else np.asarray(value)
 
 
-def _nodes(graph: GraphDef) -> Iterator[Any]:
-    yield from graph.node
-    for function in graph.library.function:
-        yield from function.node_def
-
-
-def _refuse_compiled(path: Path, graph: GraphDef) -> None:
-    """TensorFlow Serving runs with XLA off: such a graph would load there and then fail each request."""
-    holders = (*graph.library.function, *_nodes(graph))
-    if any(holder.attr["_XlaMustCompile"].b for holder in holders if "_XlaMustCompile" in holder.attr):
+def _refuse_xla(path: Path, meta_graph: MetaGraphDef) -> None:
+    """TensorFlow Serving runs with XLA off: what asks for it would load there, and then fail each request or
+    run in another way than was meant."""
+    for part in parts_for_xla(meta_graph):
         raise BrokenVersionError(
             path,
-            "its graph asks for XLA compilation, which TensorFlow Serving refuses at the first request",
-            "export it from functions without jit_compile=True",
+            f"its graph asks for XLA, which TensorFlow Serving has switched off. {part.removesuffix('.')}",
+            "export it from functions without jit_compile=True, and without ops that are made for XLA",
         )
 
 
-def _register_ops(path: Path, graph: GraphDef) -> None:
+def _register_ops(path: Path, meta_graph: MetaGraphDef) -> None:
     """Load TensorFlow Text's op libraries if the graph needs ops that are not registered yet."""
-    if not _unregistered(graph):
+    if not _unregistered(meta_graph):
         return
     with contextlib.suppress(ImportError):  # what is missing then is told below, by name
         register_text_operations()
-    missing = _unregistered(graph)
+    missing = _unregistered(meta_graph)
     if missing:
         raise BrokenVersionError(
             path,
@@ -182,7 +176,5 @@ def _register_ops(path: Path, graph: GraphDef) -> None:
         )
 
 
-def _unregistered(graph: GraphDef) -> set[str]:
-    functions = {function.signature.name for function in graph.library.function}
-    used = {node.op for node in _nodes(graph)} - functions
-    return {op for op in used if op_def_registry.get(op) is None}
+def _unregistered(meta_graph: MetaGraphDef) -> set[str]:
+    return {op for op in operations(meta_graph) if op_def_registry.get(op) is None}

@@ -201,6 +201,10 @@ MODEL_WITHOUT_NAME = Message(
 RELATIVE_BASE_PATH = Message(
     "INVALID_ARGUMENT", "Expected model {name} to have an absolute path or URI; got base_path()={path}"
 )
+NUL_IN_BASE_PATH = Message(
+    "INVALID_ARGUMENT",
+    "Expected model {name} to have a path without NUL characters; got base_path()={path!r}",
+)
 NO_PLATFORM = Message(
     "INVALID_ARGUMENT",
     "Illegal setting neither ModelServerConfig::model_type (deprecated) nor "

@@ -74,9 +74,9 @@ class Monitoring:
     def count_request(self, model: str, status: str) -> None:
         """A request was answered with a status code such as `OK`."""
         with self._lock:
-            if len(self._requests) >= _MOST_SERIES:
-                model = _OTHER
             key = (("model_name", model), ("status", status))
+            if key not in self._requests and len(self._requests) >= _MOST_SERIES:
+                key = (("model_name", _OTHER), ("status", status))
             self._requests[key] = self._requests.get(key, 0) + 1
 
     def time_request(self, model: str, api: str, entrypoint: str, seconds: float) -> None:

@@ -175,7 +175,7 @@ class RestClient(Client):
             return self._open(*self._address), False
 
     def _unreachable(self, error: Exception) -> ServingError:
-        return ServingError("UNAVAILABLE", f"no server answers at {self.url} ({error}).")
+        return ServingError("UNAVAILABLE", f"no answer from {self.url} ({error}).")
 
 
 def _exchange(

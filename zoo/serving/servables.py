@@ -105,7 +105,8 @@ class Servables:
         self._configure(models)
 
     def poll(self) -> None:
-        """Load what is new, unload what is gone. Blocks while versions load; a bad one is no error."""
+        """Load what is new, unload what is gone. Blocks while versions load; a bad one is no error, and what
+        goes wrong with one model is logged and keeps no other from being looked at."""
         with self._polling:
             self._poll()
 
@@ -226,15 +227,20 @@ class Servables:
 
     def _poll(self) -> None:
         for name, model in self._models.items():
-            if model.config:
-                self._poll_model(name, model, model.config)
-            else:
-                self._keep(name, model, [])
+            try:
+                self._poll_model(name, model)
+            except Exception:
+                _log.exception("%s: looking for its versions failed; what is loaded stays", name)
 
-    def _poll_model(self, name: str, model: _Model, config: ModelConfig) -> None:
+    def _poll_model(self, name: str, model: _Model) -> None:
+        config = model.config
+        if not config:
+            self._keep(name, model, [])
+            return
         try:
             found = find_versions(config.base_path)
-        except OSError as error:
+        except (OSError, ValueError) as error:
+            # Python itself refuses a path that cannot be one with a ValueError.
             if not model.base_path_missing:
                 _log.error("%s: cannot list its base path (%s); what is loaded stays", name, error)
             model.base_path_missing = True
@@ -297,7 +303,7 @@ class Servables:
         servable = self._wrap(load(path))
         try:
             if self._settings.enable_model_warmup:
-                warmup.replay(servable)
+                warmup.replay(servable, times=max(1, self._settings.num_request_iterations_for_warmup))
         except BrokenVersionError:
             servable.close()
             raise

@@ -6,7 +6,6 @@
 It stands in where neither TensorFlow Serving nor Docker is at hand.
 """
 
-import logging
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Executor
@@ -32,7 +31,6 @@ from zoo.serving.settings import Settings
 
 __all__ = ["Server"]
 
-_log = logging.getLogger(__name__)
 _WAITERS = 64
 """The least threads of an interface with batching: most wait for their batch, and only many fill one."""
 
@@ -197,10 +195,7 @@ class Server:
     def _poll(self) -> None:
         seconds = self._settings.file_system_poll_wait_seconds
         while seconds > 0 and not self._stopping.wait(seconds):
-            try:
-                self.servables.poll()
-            except Exception:
-                _log.exception("looking for new versions failed; what is loaded goes on serving")
+            self.servables.poll()
 
     def _unload(self, timeout: float) -> None:
         self.servables.close(timeout=timeout)

@@ -28,6 +28,9 @@ class Settings:
         "bool", False, "Accept labels of versions that are not loaded (yet), as a start-up config needs it."
     )
     enable_model_warmup: bool = _flag("bool", True, "Replay the warm-up requests that a version has.")
+    num_request_iterations_for_warmup: int = _flag(
+        "int32", 0, "How often each warm-up request is replayed; 0: once."
+    )
     enable_batching: bool = _flag("bool", False, "Run the rows of concurrent requests together.")
     batching_parameters_file: str = _flag("string", "", "File with a BatchingParameters text proto.")
     monitoring_config_file: str = _flag(

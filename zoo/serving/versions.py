@@ -82,7 +82,9 @@ def versions(home: Path) -> list[Version]:
 def roll_back(home: Path, to: int | None = None) -> list[Version]:
     """Make a version the highest: withdraw those above it, and bring it back if it was withdrawn itself.
 
-    Each rename is one step, from the highest down, so that a server that looks meanwhile sees whole versions.
+    Each rename is one step, from the lowest up: until the last one the highest is the highest as before, so a
+    server that looks meanwhile goes from that to the target, and loads none of those between. Whoever is
+    interrupted has what was served before, and can go back again.
 
     Args:
         home: the model's folder.
@@ -106,7 +108,7 @@ def roll_back(home: Path, to: int | None = None) -> list[Version]:
             )
     if target.withdrawn:
         target.path.rename(home / str(target.number))
-    for version in above:
+    for version in reversed(above):
         version.path.rename(home / f"{WITHDRAWN}{version.number}")
     return versions(home)
 

@@ -17,8 +17,11 @@ _REMEDY = (
 )
 
 
-def replay(servable: Runner) -> int:
+def replay(servable: Runner, *, times: int = 1) -> int:
     """Run the Predict records of a version's warm-up file, one after another; returns how many there were.
+
+    Args:
+        times: how often each is run.
 
     Raises:
         BrokenVersionError: the file cannot be read, holds another kind of record, or a request fails.
@@ -29,7 +32,9 @@ def replay(servable: Runner) -> int:
     count = 0
     try:
         for record in tf.data.TFRecordDataset(str(path)).as_numpy_iterator():
-            _replay(servable, PredictionLog.FromString(record))
+            log = PredictionLog.FromString(record)
+            for _ in range(times):
+                _replay(servable, log)
             count += 1
     except Exception as error:
         # The cause may be the file, protobuf or the graph; each makes the version unfit in the same way.

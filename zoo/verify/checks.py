@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from zoo.text_operations import register_text_operations
-from zoo.verify import answers, files, graph, warmup
+from zoo.verify import answers, files, graph, vocabularies, warmup
 from zoo.verify.layout import Example, read_golden, read_manifest
 from zoo.verify.report import Check, Report, Rule
 from zoo.verify.servable import Loaded, load_both_ways
@@ -50,6 +50,9 @@ def _groups(path: Path) -> Iterator[_Group]:
     )
     yield _Group([check])
     yield _Group(_apply(graph.RULES, written))
+    # What is wrong with a list for people harms no answer.
+    reviewed = vocabularies.Reviewed(path, written.meta_graph)
+    yield _Group(_apply(vocabularies.RULES, reviewed), needed=False)
 
     check, loaded = _attempt(
         "loading",

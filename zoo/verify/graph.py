@@ -10,6 +10,7 @@ import tensorflow as tf
 from google.protobuf.message import Message
 from tensorflow.core.protobuf import saved_model_pb2
 
+from zoo.verify.operations import is_of_xla, nodes, operations, parts_for_xla
 from zoo.verify.report import Rule
 
 __all__ = ["RULES", "TEXT_OPERATIONS", "Written", "known_operations", "operations", "read_meta_graph"]
@@ -76,18 +77,6 @@ def known_operations() -> Mapping[str, str]:
         elif line and not line.startswith("#"):
             known[line] = package
     return known
-
-
-def operations(meta_graph: Any) -> set[str]:
-    """Names of all ops in a graph and in its functions, calls of its own functions left out."""
-    own = {function.signature.name for function in meta_graph.graph_def.library.function}
-    return {node.op for node in _nodes(meta_graph)} - own
-
-
-def _nodes(meta_graph: Any) -> Iterator[Any]:
-    yield from meta_graph.graph_def.node
-    for function in meta_graph.graph_def.library.function:
-        yield from function.node_def
 
 
 def _form(tensor: Any) -> dict[str, Any]:
@@ -159,35 +148,16 @@ def _unknown_operations(written: Written) -> Iterator[str]:
     for name in sorted(operations(written.meta_graph) - known_operations().keys()):
         if "PyFunc" in name:
             yield f"{name} calls Python, which does not run in a server."
-        elif not _is_of_xla(name):
+        elif not is_of_xla(name):
             yield f"{name} is not known to tensorflow/serving:2.20.0."
 
 
 def _compiled(written: Written) -> Iterator[str]:
-    for name in sorted(operations(written.meta_graph)):
-        if _is_of_xla(name):
-            yield f"The op {name} belongs to XLA."
-    for function in written.meta_graph.graph_def.library.function:
-        if _asks_for_xla(function.attr):
-            yield f"The function {function.signature.name} is compiled with XLA."
-    for node in _nodes(written.meta_graph):
-        if _asks_for_xla(node.attr):
-            yield f"The call {node.name} asks for XLA."
-
-
-def _is_of_xla(operation: str) -> bool:
-    return "Xla" in operation or "TPU" in operation
-
-
-def _asks_for_xla(attributes: Any) -> bool:
-    """Whether a function or call is marked so, or a function that it names is."""
-    marked = any(name in attributes and attributes[name].b for name in ("_XlaMustCompile", "_XlaCompile"))
-    named = [named.attr for value in attributes.values() for named in (value.func, *value.list.func)]
-    return marked or any(_asks_for_xla(other) for other in named)
+    return parts_for_xla(written.meta_graph)
 
 
 def _paths(written: Written) -> Iterator[str]:
-    for node in _nodes(written.meta_graph):
+    for node in nodes(written.meta_graph):
         for text in _single_texts(node):
             if found := ABSOLUTE_PATH.fullmatch(text):
                 yield f"{node.name} holds the path {found['path'].decode()}."
@@ -203,7 +173,7 @@ def _single_texts(node: Any) -> Iterator[bytes]:
 
 
 def _constant_weights(written: Written) -> Iterator[str]:
-    for node in _nodes(written.meta_graph):
+    for node in nodes(written.meta_graph):
         if node.op != "Const":
             continue
         tensor = node.attr["value"].tensor

@@ -1,0 +1,156 @@
+"""Whether the lists that people can review are those that the graph works with."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+from google.protobuf.message import Message
+
+from zoo.verify.layout import EXTRA
+from zoo.verify.operations import nodes
+from zoo.verify.report import Rule
+
+__all__ = ["RULES", "Reviewed"]
+
+VOCABULARIES, LABELS = "*_vocabulary.json", "labels.txt"
+
+MEMBERS = ("characters", "words", "pieces")
+"""Under which a vocabulary lists its tokens, in the order of ids."""
+
+GLUE, SPACE = "##", "\u2581"
+"""Signs of a token that follows what is before it without a space, and of a space in one."""
+
+LAST_CHARACTER = 0x10FFFF
+
+FIELD, LONG = 0x0A, 0x80
+"""Begins a piece in a model of SentencePiece; lengths from there on are more than one byte."""
+
+
+class Reviewed(NamedTuple):
+    """What is compared: an export's folder, and its `MetaGraphDef`."""
+
+    path: Path
+    meta_graph: Message
+
+
+class _Held(NamedTuple):
+    """What of a graph can be read as lists."""
+
+    lists: list[list[str]]
+    """Constants of strings, or of numbers of characters."""
+    orders: list[np.ndarray]
+    """Constants of the numbers from 0 up, each once: the places of sorted strings."""
+    models: list[bytes]
+    """Of SentencePiece."""
+    sealed: bool
+    """Whether there is a model of word pieces besides, which names none of them."""
+
+
+def _other_lists(reviewed: Reviewed) -> Iterator[str]:
+    extra, held = reviewed.path / EXTRA, _held(reviewed.meta_graph)
+    for name, entries in _vocabularies(extra):
+        if not _is_held(entries, held) and not held.sealed:
+            yield _sentence(name, entries)
+    if (extra / LABELS).is_file():
+        labels = (extra / LABELS).read_text(encoding="utf-8").splitlines()
+        if labels not in held.lists:
+            yield _sentence(LABELS, labels)
+
+
+def _sentence(name: str, entries: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, entries[:3]))
+    return f"{name} lists {len(entries)} entries ({shown} ...), and the graph holds no such list."
+
+
+def _vocabularies(extra: Path) -> Iterator[tuple[str, list[str]]]:
+    """The files of tokenizers that list something, with what they list."""
+    for file in sorted(extra.glob(VOCABULARIES)):
+        content = json.loads(file.read_text(encoding="utf-8"))
+        yield from ((file.name, list(content[name])) for name in MEMBERS if content.get(name))
+
+
+def _held(meta_graph: Any) -> _Held:
+    found = list(nodes(meta_graph))
+    constants = [
+        tf.make_ndarray(node.attr["value"].tensor)
+        for node in found
+        if node.op == "Const" and len(node.attr["value"].tensor.tensor_shape.dim) == 1
+    ]
+    numbers = [constant for constant in constants if _are_characters(constant)]
+    return _Held(
+        [
+            *([chr(number) for number in constant] for constant in numbers),
+            *(
+                [text.decode("utf-8", "replace") for text in constant]
+                for constant in constants
+                if constant.dtype == object
+            ),
+        ],
+        [constant for constant in numbers if np.array_equal(np.sort(constant), np.arange(len(constant)))],
+        [node.attr["model"].s for node in found if node.op == "SentencepieceOp"],
+        any(constant.dtype == np.uint8 for constant in constants),
+    )
+
+
+def _are_characters(values: np.ndarray) -> bool:
+    return (
+        values.dtype.kind == "i" and values.size > 0 and values.min() >= 0 and values.max() <= LAST_CHARACTER
+    )
+
+
+def _is_held(entries: Sequence[str], held: _Held) -> bool:
+    """Whether tokens are there: after the special ids, or sorted and with their order, or inside a model."""
+    forms = [list(map(form, entries)) for form in (str, _piece, _surface)]
+    lists = [values for values in held.lists if len(values) >= len(entries)]
+    return (
+        any(values[-len(entries) :] in forms for values in lists)
+        or any(ordered in forms for values in lists for ordered in _orderings(values, held.orders))
+        or any(_in_order(entries, model) for model in held.models)
+    )
+
+
+def _piece(word: str) -> str:
+    """A word or a piece of one with the space before it; its name has a sign where there is none."""
+    return word.removeprefix(GLUE) if len(word) > len(GLUE) and word.startswith(GLUE) else f" {word}"
+
+
+def _surface(subword: str) -> str:
+    """What a subword is written as."""
+    return subword.replace(SPACE, " ")
+
+
+def _orderings(values: Sequence[str], orders: Iterable[np.ndarray]) -> Iterator[list[str]]:
+    """Sorted strings, each at its place, by every order that may be theirs."""
+    for order in orders:
+        if len(order) == len(values):
+            yield [values[number] for number in np.argsort(order)]
+
+
+def _in_order(entries: Sequence[str], model: bytes) -> bool:
+    """Whether a model names all entries, one after another."""
+    place = 0
+    for entry in entries:
+        place = model.find(_field(entry), place) + 1
+        if not place:
+            return False
+    return True
+
+
+def _field(entry: str) -> bytes:
+    """A piece as a protocol buffer holds it, after its length."""
+    content = entry.encode("utf-8")
+    return bytes([FIELD, len(content)]) + content if len(content) < LONG else content
+
+
+RULES = (
+    Rule(
+        "vocabularies",
+        "the vocabularies and labels that people can review are those of the graph",
+        "Export again: both are written of one tokenizer.",
+        _other_lists,
+    ),
+)
+"""For a `Reviewed`."""
