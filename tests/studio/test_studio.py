@@ -97,7 +97,13 @@ def test_a_port_that_is_taken_is_told_before_models_are_loaded(tmp_path):
 
 def test_the_command_ends_all_when_it_is_told_to(models):
     command = [sys.executable, "-m", "zoo", "studio", str(models), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where tests run behind
+    ) as process:
         urls = {}
         for line in process.stdout:
             urls |= dict(re.findall(r"(Models|Studio): (http://[^ ,\n]+)", line))
