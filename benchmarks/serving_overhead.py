@@ -149,10 +149,14 @@ def _busy(server: ServerProcess, served: Served, seconds: float, clients: int) -
 
 
 def _alternate(ways: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """The median seconds of each way, after some rounds unwatched."""
+    """The median seconds of each way, after some rounds unwatched.
+
+    Every other round goes in reverse: who comes after the other process finds the caches of the processor
+    cold, and that shall not always be the same.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in ways}
-    for _ in range(UNWATCHED + rounds):
-        for name, run in ways.items():
+    for number in range(UNWATCHED + rounds):
+        for name, run in list(ways.items())[:: -1 if number % 2 else 1]:
             began = time.perf_counter()
             run()
             seconds[name].append(time.perf_counter() - began)
