@@ -19,6 +19,7 @@ from zoo.predictors.labels import LABELS as LABELS_FILE
 from zoo.tokenizers import Bytes, Characters, Subwords, WordPieces, Words
 from zoo.verify.graph import read_meta_graph
 from zoo.verify.layout import EXTRA
+from zoo.verify.operations import nodes
 from zoo.verify.vocabularies import RULES, Reviewed
 
 WORDS = ("hello", "a", "question", "##,")
@@ -58,10 +59,8 @@ def copy(exports, tmp_path):
 def change_constants(path, change):
     """Put other values into the constants of a graph, and into the manifest what it says of the file."""
     saved = saved_model_pb2.SavedModel.FromString((path / "saved_model.pb").read_bytes())
-    graph = saved.meta_graphs[0].graph_def
-    nodes = [*graph.node, *(node for function in graph.library.function for node in function.node_def)]
     changed = 0
-    for node in nodes:
+    for node in nodes(saved.meta_graphs[0]):
         if node.op == "Const":
             tensor = node.attr["value"].tensor
             before = tf.make_ndarray(tensor)

@@ -107,10 +107,13 @@ LABEL_MODELS = {
     "SequenceClassifier, class token": _classifier(
         lambda dtype: ClassToken(_transformer(dtype), dtype=dtype),
         lambda dtype: Pooling("first", dtype=dtype),
-        scale=1.5,
+        scale=1.25,
     ),
     "SequenceClassifier, frames": _classifier(
         _of_frames, lambda dtype: Pooling("mean", dtype=dtype), reads=frames
     ),
     "SequenceRegressor": LabelCase(_regressor, (1,)),
 }
+
+OF_TEXTS = {name: case for name, case in LABEL_MODELS.items() if case.source.ndim == 2}
+"""Those that read ids, as a tokenizer gives them."""

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import tensorflow as tf
-from contracts.label_cases import LABEL_MODELS, VOCABULARY
+from contracts.label_cases import OF_TEXTS, VOCABULARY
 from contracts.model_cases import MODELS, SOURCE_VOCAB_SIZE
 from served_answers import TOLERANCE, ask, assert_same, assert_same_but_for_padding, clients
 
@@ -165,8 +165,7 @@ BY_DEFAULT = (
 CHOSEN = tuple(MODELS) if os.environ.get("SERVE") == "all" else BY_DEFAULT
 
 GENERATING = {servable(name): MODELS[name] for name in CHOSEN}
-LABEL = {servable(name): case for name, case in LABEL_MODELS.items() if case.source.ndim == 2}
-"""Those that read texts."""
+LABEL = {servable(name): case for name, case in OF_TEXTS.items()}
 NAMES = (*GENERATING, *LABEL)
 LOOKING = [name for name, case in GENERATING.items() if looks_at_the_source(case)]
 

@@ -6,24 +6,21 @@ from typing import Annotated, Any
 
 import typer
 
-from zoo.cli.options import OwnData, Runs, SavedModels, console, trained
+from zoo.cli.options import RECIPE_NAME, OwnData, Runs, SavedModels, console, listed_apart, trained
 from zoo.cli.own_predictors import About, export_own
 
 __all__ = ["describe", "export", "label", "prune", "rollback", "verify", "versions"]
 
 
 def _of_own_predictor(help: str) -> Any:
-    return typer.Option(help=help, rich_help_panel="With a predictor of your own")
+    return listed_apart("With a predictor of your own", help)
 
 
 Home = Annotated[Path, typer.Argument(help="Folder of a model, NAME, that holds NAME/VERSION.")]
 
 
 def export(
-    recipe: Annotated[
-        str | None,
-        typer.Argument(help="Name of a recipe, see `zoo list`, or of a run on your own data."),
-    ] = None,
+    recipe: Annotated[str | None, RECIPE_NAME] = None,
     runs_folder: Runs = Path("runs"),
     to: SavedModels = Path("saved_models"),
     data: OwnData = None,

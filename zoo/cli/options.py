@@ -10,6 +10,7 @@ if TYPE_CHECKING:  # so that the verbs that ask a server do not wait for TensorF
     from zoo.recipes import Recipe
 
 __all__ = [
+    "RECIPE_NAME",
     "Engine",
     "OwnData",
     "RecipeName",
@@ -17,15 +18,15 @@ __all__ = [
     "Runs",
     "SavedModels",
     "console",
+    "listed_apart",
     "of_own_data",
     "trained",
 ]
 
 console = Console(markup=False)
 
-RecipeName = Annotated[
-    str, typer.Argument(help="Name of a recipe, see `zoo list`, or of a run on your own data.")
-]
+RECIPE_NAME = typer.Argument(help="Name of a recipe, see `zoo list`, or of a run on your own data.")
+RecipeName = Annotated[str, RECIPE_NAME]
 Runs = Annotated[Path, typer.Option("--runs", help="Folder of trained models.")]
 Records = Annotated[Path, typer.Option(help="Folder of records.")]
 SavedModels = Annotated[Path, typer.Option(help="Folder of exports, NAME/VERSION below it.")]
@@ -37,7 +38,12 @@ Engine = Annotated[
 
 def of_own_data(help: str) -> Any:
     """An option that is listed apart, since recipes do without it."""
-    return typer.Option(help=help, rich_help_panel="With your own data")
+    return listed_apart("With your own data", help)
+
+
+def listed_apart(panel: str, help: str) -> Any:
+    """An option below a heading of its own."""
+    return typer.Option(help=help, rich_help_panel=panel)
 
 
 OwnData = Annotated[

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from zoo.cli.options import Engine, console
+from zoo.cli.options import Engine, console, listed_apart
 
 if TYPE_CHECKING:
     from zoo.serving.client import Client
@@ -80,7 +80,7 @@ def studio(
 
 
 def _knob(help: str, search: Search) -> Any:
-    return typer.Option(help=help, rich_help_panel=f"With --search {search}")
+    return listed_apart(f"With --search {search}", help)
 
 
 def ask(
