@@ -5,6 +5,7 @@ import json
 import pytest
 import tensorflow as tf
 from fake_predictor import CARD, QUESTIONS, TEXT, FakePredictor
+from tensorflow.core.protobuf import saved_model_pb2
 from tensorflow_serving.apis import prediction_log_pb2
 
 import zoo.export
@@ -42,6 +43,19 @@ def replace_file(path, name, content):
     manifest = json.loads((path / MANIFEST).read_text())
     manifest["files"][name] = len(content)
     manifest["sha256"][name] = checksum(path / name)
+    (path / MANIFEST).write_text(json.dumps(manifest))
+
+
+def edit_graph(path, change):
+    """Change the graph that is served, and what the manifest says of its file."""
+    saved = saved_model_pb2.SavedModel.FromString((path / "saved_model.pb").read_bytes())
+    change(saved.meta_graphs[0])
+    replace_file(path, "saved_model.pb", saved.SerializeToString())
+
+
+def edit_manifest(path, change):
+    manifest = json.loads((path / MANIFEST).read_text())
+    change(manifest)
     (path / MANIFEST).write_text(json.dumps(manifest))
 
 

@@ -35,6 +35,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "recipes": EVERYTHING,
     "runs": EVERYTHING,
     "results": EVERYTHING,
+    "served": EVERYTHING,
     "tables": EVERYTHING,
     "demo": EVERYTHING,
     "cli": EVERYTHING,

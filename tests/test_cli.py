@@ -92,6 +92,11 @@ def test_what_a_user_can_mend_is_told_in_a_sentence(arguments, message):
     assert "Traceback" not in result.stderr
 
 
+def test_a_command_to_copy_stays_in_one_line():
+    result = command("evaluate", "dates", "--runs", "/nowhere/" + "long" * 30)
+    assert result.stderr.splitlines()[0].endswith("Train it first: zoo train dates")
+
+
 def test_train_wants_a_recipe_or_data():
     result = CliRunner().invoke(cli.app, ["train"])
     assert result.exit_code == 2
@@ -115,6 +120,30 @@ def test_verify_fails_on_a_folder_that_is_no_export(tmp_path):
     result = command("verify", str(tmp_path))
     assert result.returncode == 1
     assert "There is no saved_model.pb" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["serve", "--rest-port", "99999"], "Invalid value for '--rest-port'"),
+        (["serve", "--grpc-port", "-1"], "Invalid value for '--grpc-port'"),
+        (["studio", "--port", "65536"], "Invalid value for '--port'"),
+        (["ask", "a text", "--port", "0"], "Invalid value for '--port'"),
+        (["ask", "a text", "--host", "http://127.0.0.1"], "Give a host alone, such as 127.0.0.1"),
+    ],
+)
+def test_where_to_listen_and_whom_to_ask_is_checked_first(arguments, told):
+    result = CliRunner().invoke(cli.app, arguments, env={"COLUMNS": "200"})
+    assert result.exit_code == 2
+    assert told in " ".join(result.output.replace("│", " ").split())
+
+
+def test_verify_looks_for_versions_no_deeper_than_they_lie(tmp_path):
+    for place in ("models/dates/1", "dates/2", "a/b/c/d"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "saved_model.pb").touch()
+    with pytest.raises(FileNotFoundError, match=rf"Did you mean {tmp_path}/dates/2\?$"):
+        cli.app(["verify", str(tmp_path)], standalone_mode=False)
 
 
 def test_a_wrong_answer_is_marked():

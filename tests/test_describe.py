@@ -3,6 +3,7 @@ import contextlib
 import io
 import json
 import re
+import shutil
 
 import curl_commands
 import keras
@@ -17,6 +18,7 @@ from zoo.predictor import Predictor
 from zoo.serving.server import Server
 from zoo.tokenizers import Characters
 from zoo.verify import Check, Report
+from zoo.verify.layout import GOLDEN, MANIFEST
 
 QUESTIONS = ("abba", "it's a|b")
 CARD = Card(
@@ -107,6 +109,32 @@ def test_the_python_of_a_card_runs_as_printed(card):
 
 def test_a_model_stands_for_its_highest_version(export):
     assert describe(export.parent) == describe(export)
+
+
+def without(member):
+    def change(path):
+        content = json.loads((path / MANIFEST).read_text())
+        del content[member]
+        (path / MANIFEST).write_text(json.dumps(content))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (without("card"), "no manifest of the zoo: card is missing"),
+        (without("files"), "no manifest of the zoo: files is missing"),
+        (without("signatures"), "no manifest of the zoo: signatures is missing"),
+        (lambda path: (path / GOLDEN).write_text("[]"), r"no question to serving_default.*`zoo verify "),
+        (lambda path: (path / GOLDEN).write_text("[{}]"), "Entry 0 of .*golden.json is no question"),
+    ],
+)
+def test_a_broken_export_has_no_card_and_no_traceback(export, tmp_path, change, told):
+    path = shutil.copytree(export, tmp_path / "7")
+    change(path)
+    with pytest.raises(ValueError, match=told):
+        describe(path)
 
 
 def test_where_there_is_no_export(tmp_path):

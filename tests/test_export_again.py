@@ -82,7 +82,8 @@ def test_what_was_loaded_can_be_exported_again(moved, tmp_path):
     signatures = read_manifest(path)["signatures"]
     golden = read_golden(path, signatures)
     ways = load_both_ways(again)
-    served = Served(signatures, golden, ways.function, ways.session, ask_alone(ways.function, golden))
+    answers = (ask_alone(ask, golden) for ask in (ways.function, ways.session))
+    served = Served(signatures, golden, ways.function, ways.session, *answers)
     for rule in RULES:
         check = rule.check(served)
         assert check.ok, str(check)

@@ -49,6 +49,21 @@ def test_the_same_call_goes_on(interrupted, tmp_path, capsys):
     assert sorted(path.name for path in interrupted.parent.iterdir()) == ["shouting", "undisturbed"]
 
 
+def test_a_run_that_cannot_be_saved_leaves_nothing_of_it_and_keeps_the_training(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(keras.Model, "save", full)
+        with pytest.raises(OSError, match="No space"):
+            runs.train(RECIPE, shouting(), tmp_path / "shouting")
+    assert [path.name for path in tmp_path.iterdir()] == ["shouting.training"]
+    never = keras.callbacks.LambdaCallback(on_epoch_begin=pytest.fail)
+    run = runs.train(RECIPE, shouting(), tmp_path / "shouting", callbacks=[never])
+    assert len(run.record["history"]["loss"]) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["shouting"]
+
+
 def test_a_changed_recipe_does_not_go_on(interrupted):
     with pytest.raises(ValueError, match=r"settings: .*'learning_rate': 0.01.*--fresh"):
         runs.train(recipe(learning_rate=0.02), shouting(), interrupted)

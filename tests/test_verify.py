@@ -47,6 +47,7 @@ def test_a_good_export_passes_every_check_and_can_be_moved(copy):
         "loading",
         "golden questions",
         "asking",
+        "forms",
         "golden answers",
         "batches",
         "empty batch",

@@ -1,15 +1,23 @@
 """Exports that are broken in ways that few think of: each fails by name, and none with a traceback."""
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
 import tensorflow as tf
-from broken_exports import asked, edit_golden, edit_warm_up, failing, replace_file, with_odd, write_unverified
+from broken_exports import (
+    asked,
+    edit_golden,
+    edit_graph,
+    edit_manifest,
+    edit_warm_up,
+    failing,
+    replace_file,
+    with_odd,
+    write_unverified,
+)
 from fake_predictor import FakePredictor
 from tensorflow.compiler.tf2xla.python import xla
-from tensorflow.core.protobuf import saved_model_pb2
 from tensorflow_serving.apis import prediction_log_pb2
 
 import zoo.verify.checks
@@ -27,18 +35,6 @@ def good(tmp_path_factory):
 @pytest.fixture
 def copy(good, tmp_path):
     return Path(shutil.copytree(good, tmp_path / "elsewhere" / "7"))
-
-
-def edit_graph(path, change):
-    saved = saved_model_pb2.SavedModel.FromString((path / "saved_model.pb").read_bytes())
-    change(saved.meta_graphs[0])
-    replace_file(path, "saved_model.pb", saved.SerializeToString())
-
-
-def edit_manifest(path, change):
-    manifest = json.loads((path / MANIFEST).read_text())
-    change(manifest)
-    (path / MANIFEST).write_text(json.dumps(manifest))
 
 
 @tf.function(jit_compile=True)

@@ -158,6 +158,21 @@ def test_a_list_for_review_that_is_not_that_of_the_graph_is_seen(name, tmp_path)
     assert "Export again" in check().detail
 
 
+@pytest.mark.parametrize("name", TOKENIZERS)
+@pytest.mark.parametrize("kept", [slice(1, None), slice(None, -1), slice(0)], ids=["tail", "head", "nothing"])
+def test_a_list_for_review_without_some_of_its_tokens_is_seen(name, kept, tmp_path):
+    path = write_unverified(reader(TOKENIZERS[name]), tmp_path)
+    file = path / EXTRA / "source_vocabulary.json"
+    content = json.loads(file.read_text())
+    (member,) = {"characters", "words", "pieces"} & content.keys()
+    form = type(content[member])
+    entries = content[member].items() if form is dict else content[member]
+    file.write_text(json.dumps({**content, member: form([*entries][kept])}))
+    check = RULES[0].check(Reviewed(path, read_meta_graph(path)))
+    assert not check.ok
+    assert "source_vocabulary.json lists" in check.detail
+
+
 @pytest.mark.parametrize("tokenizer", [Bytes(), WordPieces(["hel", "h", "##lo", "a", "##a", "long"])])
 def test_a_graph_that_names_no_token_has_nothing_to_compare(tokenizer, tmp_path):
     path = write_unverified(reader(tokenizer), tmp_path)

@@ -110,10 +110,9 @@ def _require_figures(evaluation: Evaluation) -> None:
 def _draw(task: Task, seed: int) -> list[tuple[str, str]]:
     """Some pairs of each test split."""
     draw = random.Random(seed)
-    splits = [pairs for name, pairs in task.splits.items() if name not in ("train", "validation")]
     return [
         pair
-        for pairs in splits
+        for pairs in task.tests.values()
         for pair in draw.sample(list(zip(pairs.sources, pairs.targets, strict=True)), QUESTIONS)
     ]
 

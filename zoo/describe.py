@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zoo.markdown import table
-from zoo.verify.layout import ALWAYS_ASKED, GOLDEN, MANIFEST, question_of, to_plain, version_number
+from zoo.verify.layout import (
+    ALWAYS_ASKED,
+    GOLDEN,
+    MANIFEST,
+    question_of,
+    read_golden,
+    read_manifest,
+    to_plain,
+    version_number,
+)
 
 __all__ = ["Where", "describe"]
 
@@ -57,12 +66,12 @@ def describe(path: Path, where: Where = Where()) -> str:  # noqa: B008 - immutab
         where: it is served.
 
     Raises:
-        FileNotFoundError: there is no export with a manifest.
+        FileNotFoundError: there is no export with a manifest, or it has no golden questions.
+        ValueError: the manifest, or the golden questions, are none.
     """
     path = _version(Path(path))
-    manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-    question = question_of(next(iter(manifest["signatures"].values())))
-    examples = _examples(json.loads((path / GOLDEN).read_text(encoding="utf-8")), question)
+    manifest = read_manifest(path)
+    examples = _examples(_golden(path, manifest["signatures"]), manifest["signatures"])
     parts = [
         _about(path, manifest),
         _figures(manifest["card"]["metrics"]),
@@ -88,8 +97,22 @@ def _version(path: Path) -> Path:
     return versions[max(versions)]
 
 
-def _examples(golden: Sequence[Mapping[str, Any]], question: str) -> dict[str, Mapping[str, Any]]:
+def _golden(path: Path, signatures: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The golden questions with their answers, as they are written."""
+    asked = {example.signature for example in read_golden(path, signatures)}
+    if "serving_default" not in asked:
+        raise ValueError(
+            f"{path / GOLDEN} has no question to serving_default, so there is nothing to show. Export again; "
+            f"`zoo verify {path}` tells what else is wrong."
+        )
+    return json.loads((path / GOLDEN).read_text(encoding="utf-8"))
+
+
+def _examples(
+    golden: Sequence[Mapping[str, Any]], signatures: Mapping[str, Any]
+) -> dict[str, Mapping[str, Any]]:
     """For each signature the first entry with the question that is shown."""
+    question = question_of(signatures["serving_default"])
     shown = _shown([entry["inputs"][question] for entry in golden])
     examples: dict[str, Mapping[str, Any]] = {}
     for entry in golden:
@@ -148,10 +171,12 @@ def _inputs(forms: Mapping[str, Any], neutral: Mapping[str, Any]) -> str:
 
 
 def _outputs(forms: Mapping[str, Any]) -> str:
-    return ", ".join(
-        f"`{name}` {form['dtype']} ({', '.join(['B', *(str(size or '-') for size in form['shape'][1:])])})"
-        for name, form in forms.items()
-    )
+    return ", ".join(f"`{name}` {form['dtype']} ({_sizes(form['shape'])})" for name, form in forms.items())
+
+
+def _sizes(shape: Sequence[int | None] | None) -> str:
+    """The batch, and the sizes of a row as far as they are known."""
+    return ", ".join(["B", *(str(size or "-") for size in (shape or [])[1:])])
 
 
 def _requests(

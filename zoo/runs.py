@@ -19,6 +19,7 @@ import zoo.export
 from zoo.data.batches import Batches, batches
 from zoo.data.pairs import Pairs
 from zoo.decoders import Greedy, Strategy
+from zoo.metrics import signatures
 from zoo.predictor import Predictor
 from zoo.recipes import RECIPES, OwnFiles, Recipe, find, own_again
 from zoo.tasks.task import Task
@@ -109,12 +110,7 @@ def train(
     with _dtype_policy(settings.precision):
         model = recipe.model(task)
     predictor = _predictor(recipe, model, task.source, task.target)
-    facts = {
-        "recipe": recipe.name,
-        "settings": settings.facts(),
-        "pairs": len(task.splits["train"].sources),
-        "tests": _fingerprint(task),
-    }
+    facts = _facts(recipe, task)
     history, seconds = fit(
         model,
         _batches(recipe, task, "train", seed=settings.seed),
@@ -128,6 +124,7 @@ def train(
         "seconds": round(seconds, 1),
         "parameters": model.count_params(),
         "history": history,
+        "signatures": signatures(task.metrics),
         **_circumstances(),
         **_own_files(recipe),
     }
@@ -135,6 +132,19 @@ def train(
         _save(predictor, record, folder)
         forget(folder)
     return Run(recipe, predictor, record)
+
+
+def _facts(recipe: Recipe, task: Task) -> dict[str, Any]:
+    """What tells a training from any other."""
+    facts = {
+        "recipe": recipe.name,
+        "settings": recipe.training.facts(),
+        "pairs": len(task.splits["train"].sources),
+        "tests": _fingerprint(task.tests),
+    }
+    if recipe.files is not None:  # unlike those of a corpus with a checksum, these pairs may be changed
+        facts["learned_from"] = _fingerprint({"train": task.splits["train"]})
+    return facts
 
 
 def _own_files(recipe: Recipe) -> dict[str, Any]:
@@ -181,8 +191,7 @@ def forget(folder: Path) -> None:
 def interrupted(folder: Path) -> Mapping[str, Any] | None:
     """What is known of the training of a run's folder that has not ended, as far as its checkpoint goes.
 
-    That is `recipe`, `settings`, `pairs`, `seconds` and `history`, as in a run's record; None: there is no
-    such one.
+    That is `recipe`, `settings`, `pairs`, `seconds` and `history`, as in a run's record; None: there is none.
     """
     kept = read(_unfinished(folder) / "checkpoint.npz")
     return None if kept is None else {**kept.facts["what"], **kept.facts}
@@ -198,8 +207,7 @@ def load(recipe: Recipe, folder: Path) -> Run:
         raise FileNotFoundError(f"No trained {recipe.name} in {folder}. Train it first: {recipe.command}")
     model = keras.saving.load_model(folder / "model.keras", compile=False)
     source, target = load_tokenizer(folder / "source"), load_tokenizer(folder / "target")
-    record = _record(folder)
-    return Run(recipe, _predictor(recipe, model, source, target), record)
+    return Run(recipe, _predictor(recipe, model, source, target), _record(folder))
 
 
 def evaluate(run: Run, task: Task) -> Evaluation:
@@ -208,12 +216,12 @@ def evaluate(run: Run, task: Task) -> Evaluation:
     Raises:
         ValueError: the task's tests are not those that were kept from this run's training.
     """
-    if run.record.get("tests") != _fingerprint(task):
+    if run.record.get("tests") != _fingerprint(task.tests):
         raise ValueError(
             f"The test splits of {task.name} are not those that were kept from this training: the data or a "
             f"package that makes them has changed. Train again: {run.recipe.command}"
         )
-    tests = _tests(task)
+    tests = task.tests
     searches: dict[str, Strategy] = {"greedy": Greedy(), "beam": run.recipe.beam}
     systems = {name: _answering(run.predictor, strategy) for name, strategy in searches.items()}
     systems.update(task.baselines)
@@ -271,13 +279,9 @@ def _record(folder: Path) -> dict[str, Any]:
     return json.loads((folder / RECORD).read_text(encoding="utf-8"))
 
 
-def _tests(task: Task) -> dict[str, Pairs]:
-    return {name: pairs for name, pairs in task.splits.items() if name not in ("train", "validation")}
-
-
-def _fingerprint(task: Task) -> str:
-    """What tells the test splits of a task from any others."""
-    return hashlib.sha256(json.dumps(_tests(task)).encode()).hexdigest()
+def _fingerprint(splits: Mapping[str, Pairs]) -> str:
+    """What tells splits of a task from any others."""
+    return hashlib.sha256(json.dumps(splits).encode()).hexdigest()
 
 
 def _batches(recipe: Recipe, task: Task, split: str, seed: int | None = None) -> Batches:
@@ -295,11 +299,7 @@ def _batches(recipe: Recipe, task: Task, split: str, seed: int | None = None) ->
 
 def _circumstances() -> dict[str, Any]:
     """What trains here: `versions` of packages, and the kind of `machine`."""
-    versions = {
-        "tensorflow": tf.__version__,
-        "keras": keras.__version__,
-        "python": platform.python_version(),
-    }
+    versions = {"tensorflow": tf.__version__, "keras": keras.__version__, "python": platform.python_version()}
     return {"versions": versions, "machine": machine()}
 
 
@@ -362,18 +362,20 @@ def _refuse_other_content(folder: Path) -> None:
 def _save(predictor: Predictor, record: Mapping[str, Any], folder: Path) -> None:
     """Write beside, then rename: a killed process leaves no half-written run, and loses none."""
     beside = Path(mkdtemp(prefix=f".{folder.name}-new-", dir=folder.parent))
-    predictor.model.save(beside / "model.keras")
-    predictor.source.save(beside / "source")
-    predictor.target.save(beside / "target")
-    (beside / RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
-    beside.chmod(0o755)
+    try:
+        predictor.model.save(beside / "model.keras")
+        predictor.source.save(beside / "source")
+        predictor.target.save(beside / "target")
+        (beside / RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
+        beside.chmod(0o755)
+    except BaseException:
+        shutil.rmtree(beside)
+        raise
+    old = Path(mkdtemp(prefix=f".{folder.name}-old-", dir=folder.parent))
     if folder.exists():
-        old = Path(mkdtemp(prefix=f".{folder.name}-old-", dir=folder.parent))
         folder.rename(old / folder.name)
-        beside.rename(folder)
-        shutil.rmtree(old)
-    else:
-        beside.rename(folder)
+    beside.rename(folder)
+    shutil.rmtree(old)
 
 
 def _answering(predictor: Predictor, strategy: Strategy):

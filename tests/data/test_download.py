@@ -8,6 +8,16 @@ from zoo.data.download import File, read
 TEXT = b"Zwei Zeilen,\nselbst geschrieben.\n"
 
 
+PACKED = gzip.compress(TEXT, mtime=0)
+BROKEN = {
+    "nothing": b"",
+    "cut, packed": PACKED[:-9],
+    "cut": TEXT[:-1],
+    "no gzip": b"\x1f\x8bnothing",
+    "changed within": PACKED[:10] + b"\xff" * 8 + PACKED[18:],
+}
+
+
 def sha256(content):
     return hashlib.sha256(content).hexdigest()
 
@@ -63,7 +73,7 @@ def test_a_download_that_is_not_what_it_should_be_is_not_kept(published, tmp_pat
     assert cached(tmp_path) == []
 
 
-@pytest.mark.parametrize("broken", [b"", gzip.compress(TEXT, mtime=0)[:-9], TEXT[:-1], b"\x1f\x8bnothing"])
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN.keys())
 def test_a_broken_file_in_the_cache_is_told(published, tmp_path, broken):
     read("letters", published)
     (path,) = cached(tmp_path)

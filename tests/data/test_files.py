@@ -1,3 +1,7 @@
+import gzip
+import re
+import subprocess
+
 import pytest
 
 from zoo.data.files import divide, read_pairs
@@ -43,9 +47,18 @@ REFUSED = [
     ("eins\t1\n\nzwei\t2\n", r"line 2: .*no tab in ''"),
     ("eins\t1\n\t2\n", r"line 2: the source is empty\. Fill it in, or delete the line"),
     ("eins\t1\nzwei\t \n", r"line 2: the target is empty"),
-    ("eins\t1\nzwei\t2\neins\t1\n", r"line 3: the pair of line 1 again, 'eins'\. Keep one"),
+    (
+        "eins\t1\nzwei\t2\neins\t1\n",
+        r"line 3: the pair of line 1 again, 'eins'\. Delete the line; or keep one",
+    ),
+    ("eins\t1\ta\nzwei\t2\nzwei\t 2\tb\n", r"line 3: the pair of line 2 again, 'zwei'"),
     ("eins\t1\nfünf\t5\n".encode("latin-1"), r"line 2: byte 2 of it, 0xFC, is not UTF-8\. .*iconv"),
-    ("eins\t1\r\nzwei\t2\r\n", r"line 1: it ends in CR LF.*sed -i 's/\\r\$//'"),
+    ("eins\t1\r\nzwei\t2\r\n", r"line 1: it ends in CR LF.*tr -d '\\r'"),
+    ("eins\t1\rzwei\t2\r", r"line 1: it ends in CR alone.* tr '\\r' '\\n'"),
+    (FINE.encode("utf-16"), r"line 1: it is UTF-16, .*iconv -f UTF-16"),
+    (b"\xfe\xff" + FINE.encode("utf-16-be"), r"line 1: it is UTF-16, .*iconv -f UTF-16"),
+    (gzip.compress(FINE.encode()), r"line 1: it is packed, .*gunzip -c"),
+    (b"PK\x03\x04\x14\0", r"line 1: it is packed, .*unzip -p"),
 ]
 
 
@@ -66,6 +79,46 @@ def test_an_empty_line_in_the_second_file_is_told_of_that(tmp_path):
     sources, targets = write(tmp_path / "a.de", "eins\nzwei\n"), write(tmp_path / "a.en", "one\n\n")
     with pytest.raises(ValueError, match=r"a\.en, line 2: the target is empty"):
         read_pairs(sources, targets)
+
+
+MENDED = {
+    "CR LF": FINE.replace("\n", "\r\n"),
+    "CR": FINE.replace("\n", "\r"),
+    "Latin-1": "f\u00fcnf\t5\nzwei\t2\n".encode("latin-1"),
+    "UTF-16": FINE.encode("utf-16"),
+    "gzip": gzip.compress(FINE.encode()),
+    "twice": FINE + FINE,
+    "twice, from other books": "eins\t1\ta\nzwei\t2\tb\neins\t1\tc\n",
+}
+
+
+def mend(error, folder):
+    """Do as an error says."""
+    command = re.search(r": ((tr|iconv|gunzip|awk|paste) .*)", str(error))[1]
+    subprocess.run(command, shell=True, check=True, cwd=folder, timeout=60)
+    return read_pairs(folder / "new.tsv")
+
+
+@pytest.mark.parametrize("content", MENDED.values(), ids=MENDED.keys())
+def test_the_command_in_an_error_mends_the_file(tmp_path, content):
+    path = write(tmp_path / "it's my.tsv", content)
+    with pytest.raises(ValueError, match=r"new\.tsv") as raised:
+        read_pairs(path)
+    assert mend(raised.value, tmp_path).targets[1] == "2"
+    assert len(read_pairs(tmp_path / "new.tsv").sources) == 2
+
+
+def test_the_command_for_a_pair_that_is_twice_in_two_files_keeps_them_parallel(tmp_path):
+    sources = write(tmp_path / "a.de", "eins\nzwei\neins\neins\n")
+    targets = write(tmp_path / "a.en", "one\ntwo\none\na\n")
+    with pytest.raises(ValueError, match=r"a\.de, line 3: the pair of line 1 again") as raised:
+        read_pairs(sources, targets)
+    assert mend(raised.value, tmp_path) == Pairs(["eins", "zwei", "eins"], ["one", "two", "a"])
+
+
+def test_a_folder_is_no_file(tmp_path):
+    with pytest.raises(IsADirectoryError, match=r"is a folder\. Give the path of a text file"):
+        read_pairs(tmp_path)
 
 
 def test_no_file(tmp_path):

@@ -213,6 +213,21 @@ def test_ids_of_another_tokenizer_are_refused(folder):
         read_shards(folder, SOURCE, Characters("0123456789x"), batch_size=1)
 
 
+def test_an_index_that_was_cut_short_is_told(folder, tmp_path):
+    copy = changed_copy(folder, tmp_path)
+    cut(copy / INDEX)
+    with pytest.raises(
+        ValueError, match=r"index\.json is no JSON .*it has changed\. Copy the whole folder again"
+    ):
+        read_shards(copy, SOURCE, TARGET, batch_size=1)
+
+
+def test_texts_that_are_not_as_many_on_both_sides_leave_nothing(tmp_path):
+    with pytest.raises(ValueError, match="shorter"):
+        write_shards(tmp_path / "n", zip(["a", "b"], ["1"], strict=True), SOURCE, TARGET, **LENGTHS)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_index_of_another_format_is_refused(folder, tmp_path):
     copy = changed_copy(folder, tmp_path)
     index = json.loads((copy / INDEX).read_text())

@@ -2,6 +2,7 @@
 
 import json
 
+import keras
 import pytest
 from typer.testing import CliRunner
 
@@ -29,12 +30,36 @@ def place(tmp_path_factory):
 def test_the_record_says_where_the_pairs_are(place):
     record = json.loads((place / "runs" / "my_swaps" / "run.json").read_text())
     assert record["own"] == {"files": [str(place / "my swaps.tsv")], "level": "characters", "size": "tiny"}
+    assert record["signatures"]["chrf"].startswith("nrefs:1|case:mixed|eff:yes|nc:6|nw:0|")
     again = runs.recipe_of("my_swaps", place / "runs" / "my_swaps")
     first = own([place / "my swaps.tsv"], level="characters", epochs=1)
     assert again.training == first.training
     assert again.task().splits == first.task().splits
     assert again.command == first.command
     assert again.command == f"zoo train my_swaps --data '{place}/my swaps.tsv' --level characters --size tiny"
+
+
+def test_pairs_that_were_changed_are_not_gone_on_with(tmp_path):
+    """The same characters in as many pairs: only what stands in the file says that it is another training."""
+
+    def interrupt(epoch, logs):
+        if epoch == 1:
+            raise KeyboardInterrupt
+
+    file, folder = tmp_path / "my.tsv", tmp_path / "runs" / "my"
+    file.write_text("\n".join(LINES))
+    recipe = own([file], level="characters", epochs=2)
+    first = recipe.task()
+    with pytest.raises(KeyboardInterrupt):
+        runs.train(
+            recipe, first, folder, callbacks=[keras.callbacks.LambdaCallback(on_epoch_begin=interrupt)]
+        )
+    changed = first.splits["train"].targets[0]
+    file.write_text("\n".join(LINES).replace(changed, changed[::-1]))
+    recipe = own([file], level="characters", epochs=2)
+    assert recipe.task().target.describe() == first.target.describe()
+    with pytest.raises(ValueError, match=r"another kind \(learned_from: .*--fresh"):
+        runs.train(recipe, recipe.task(), folder)
 
 
 def test_evaluate(place):

@@ -260,6 +260,19 @@ def test_a_version_whose_warm_up_fails_is_refused(base, open_servables):
     )
 
 
+def test_a_version_is_refused_whose_warm_up_asks_for_an_output_that_it_lacks(base, open_servables):
+    folder = half_plus_two(base / "1")
+    write_warmup(folder, "x")
+    file = folder / "assets.extra" / "tf_serving_warmup_requests"
+    (record,) = tf.data.TFRecordDataset(str(file)).as_numpy_iterator()
+    log = PredictionLog.FromString(record)
+    log.predict_log.request.output_filter.append("z")
+    with tf.io.TFRecordWriter(str(file)) as writer:
+        writer.write(log.SerializeToString())
+    message = open_servables().status("half", 1)[0].error_message
+    assert "it asks for the output 'z', expected ['y']" in message
+
+
 def test_a_warm_up_file_that_is_no_tfrecord_is_refused(base, open_servables):
     extra = half_plus_two(base / "1") / "assets.extra"
     extra.mkdir()

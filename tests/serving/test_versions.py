@@ -142,7 +142,13 @@ def test_labels_are_kept_in_a_file_that_no_server_takes_for_a_version(home):
 
 @pytest.mark.parametrize(
     ("name", "number", "told"),
-    [("a b", 1, "letters"), ("stable", 7, "no version 7"), ("stable", None, "no label stable")],
+    [
+        ("a b", 1, "letters"),
+        ("..", 1, "letters"),
+        ("-x", 1, "letters"),
+        ("stable", 7, "no version 7"),
+        ("stable", None, "no label stable"),
+    ],
 )
 def test_labels_that_cannot_be(home, name, number, told):
     with pytest.raises(ValueError, match=told):
@@ -172,6 +178,31 @@ def test_pruning_keeps_the_highest_whole_ones_and_the_labelled(home):
     assert not list(home.glob(f"{DELETED}*"))
     with pytest.raises(ValueError, match="At least one"):
         prune(home, keep=0)
+
+
+def test_pruning_takes_away_what_stands_in_the_place_of_a_version(home, tmp_path):
+    (home / "11").write_text("a file")
+    shutil.copytree(home / "10", tmp_path / "elsewhere")
+    (home / "1").rename(tmp_path / "first")
+    (home / "1").symlink_to(tmp_path / "elsewhere")
+    assert prune(home, keep=1) == [11, 2, 1]
+    assert [entry.name for entry in home.iterdir()] == ["10"]
+    assert (tmp_path / "elsewhere" / "saved_model.pb").is_file(), "what a link points to is somebody else's"
+
+
+def test_going_back_needs_the_place_of_what_is_withdrawn(home):
+    shutil.copytree(home / "10", home / f"{WITHDRAWN}10")
+    with pytest.raises(ValueError, match=r"10 cannot be withdrawn: .*\.withdrawn-10 is there already"):
+        roll_back(home, to=1)
+    assert served(home) == [10, 2, 1]
+
+
+@pytest.mark.parametrize("created", [5, None, ["today"]])
+def test_a_manifest_that_tells_no_time(home, created):
+    extra = home / "10" / "assets.extra"
+    extra.mkdir(exist_ok=True)
+    (extra / "zoo.json").write_text(json.dumps({"files": {}, "created": created}))
+    assert versions(home)[0].created is None
 
 
 def test_pruning_leaves_what_is_withdrawn_if_nothing_else_is_whole(home):

@@ -1,5 +1,7 @@
 """Tasks of public corpora, on a few pairs of our own in their place."""
 
+from unicodedata import normalize
+
 import numpy as np
 import pytest
 
@@ -110,6 +112,27 @@ def test_subwords_of_very_few_texts_are_no_error(texts):
     sources = [f"{text}{'x' * n}" for n, text in enumerate(texts)]
     task = own("few", Pairs(sources, sources), level="subwords")
     assert there_and_back(task.source, sources[:2]) == sources[:2]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"{digit}{letter}" for digit in "123456789" for letter in "abcdefghijklmnopqrstuvwxyz"],
+        [normalize("NFD", f"{chr(0xAC00 + 97 * n)} {chr(0xAC00 + 89 * n + 7)}") for n in range(100)],
+        [f"{n}\0\u2585\ufffd" for n in range(9)],
+    ],
+    ids=["letters and digits, which are never joined", "Korean, letter by letter", "what is not learned"],
+)
+def test_subwords_take_what_texts_give(texts):
+    task = own("few", Pairs(texts, texts), level="subwords")
+    read = [normalize("NFC", text).split("\ufffd")[0] for text in task.splits["train"].sources]
+    assert there_and_back(task.source, read) == read
+    assert not np.any(task.source.encode(read).flat_values == UNKNOWN)
+
+
+def test_nothing_that_can_be_learned_is_told():
+    with pytest.raises(ValueError, match="no more than what cannot be read"):
+        own("none", Pairs(["\ufffd" * n for n in range(1, 9)], list("abcdefgh")), level="subwords")
 
 
 def test_a_level_that_there_is_not():

@@ -66,6 +66,39 @@ def test_a_lost_and_a_repeated_line(tmp_path):
         load_tokenizer(tmp_path)
 
 
+def edited(folder, tokenizer, old, new):
+    tokenizer.save(folder)
+    path = folder / tokenizer.FILE
+    content = path.read_bytes()
+    assert old in content
+    path.write_bytes(content.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "old", "new", "told"),
+    [
+        (Words(["a", "b"]), b'"a"', b'""', "A word must have the one name that it has here, '## '; got ''"),
+        (Words(["a", "b"]), b'"a"', b'"## b"', "A word must have the one name that it has here, 'b'"),
+        (Subwords({"a": -1.0}), b"-1.0", b"-1e300", "finite in 32 bits; got 'a' with -1e[+]300"),
+        (Subwords({"a": -1.0}), b"-1.0", b"NaN", "finite in 32 bits; got 'a' with nan"),
+        (WordPieces(["a", "##b"]), b'"a"', b'"\\ud800"', "half a surrogate pair"),
+        (Characters("ab"), b'"a",', b"[" * 100_000, "RecursionError"),
+        (Words(["a", "b"]), b'"a"', b'"\xff"', "UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff"),
+    ],
+)
+def test_an_entry_that_cannot_be_one_is_told(tmp_path, tokenizer, old, new, told):
+    edited(tmp_path, tokenizer, old, new)
+    with pytest.raises(ValueError, match=f"{told}.*put back the file") as raised:
+        load_tokenizer(tmp_path)
+    assert len(str(raised.value)) < 500, "which does not repeat the file"
+
+
+@pytest.mark.parametrize("tokenizer", [Words(["a", "##b"]), Subwords({"a": -1.0}), Characters("ab")])
+def test_line_ends_and_blank_lines_are_no_content(tmp_path, tokenizer):
+    edited(tmp_path, tokenizer, b"\n", b"\r\n\r\n")
+    assert load_tokenizer(tmp_path).describe() == tokenizer.describe()
+
+
 def test_a_byte_order_mark_is_taken_for_one(tmp_path):
     Characters("ab").save(tmp_path)
     path = tmp_path / "characters.json"

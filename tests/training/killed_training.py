@@ -23,11 +23,11 @@ from pathlib import Path
 
 import keras
 import numpy as np
-import tensorflow as tf
 from tiny_training import SETTINGS, train
 
 from zoo.training import checkpoint
 from zoo.training.averaging import MovingAverage
+from zoo.training.repeatable import make_repeatable
 from zoo.training.state import take
 from zoo.training.stopping import EarlyStopping, Plateau
 
@@ -61,7 +61,7 @@ def deaths(where: str) -> list[keras.callbacks.Callback]:
 
 
 def run(folder: Path, accumulation: int, where: str) -> None:
-    tf.config.experimental.enable_op_determinism()
+    make_repeatable()
     watching = [
         Plateau("val_tokens", mode="max", factor=0.7, patience=0),  # which stand still from the first on
         EarlyStopping("val_loss", mode="min", patience=9, restore_best_weights=False),

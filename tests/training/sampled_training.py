@@ -11,15 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import tensorflow as tf
 from killed_training import deaths
 from tiny_training import SETTINGS, train
 
+from zoo.training.repeatable import make_repeatable
 from zoo.training.sampling import ScheduledSampling
 
 
 def run(folder: Path, rate: str, where: str) -> None:
-    tf.config.experimental.enable_op_determinism()
+    make_repeatable()
     how = None if rate == "none" else ScheduledSampling(float(rate), growth="linear", steps=5, pick="drawn")
     model, _ = train(replace(SETTINGS, sampling=how), folder=folder, callbacks=deaths(where))
     np.savez(folder / "end.npz", *[variable.numpy() for variable in model.variables])

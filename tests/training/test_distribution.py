@@ -11,6 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from worker_training import DIGITS, trained
+
+from zoo.data.records import write_shards
 
 HERE = Path(__file__).parent
 QUIET = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
@@ -28,11 +31,12 @@ def test_two_devices_train_as_one(rate):
         assert found["two"][name] == pytest.approx(values, abs=1e-5), name
 
 
-def start(result, folder, where="never", *, workers=(), index=0):
+def start(result, folder, where="never", *shards, workers=(), index=0):
     """A process that trains, alone or as one of several."""
     task = {"cluster": {"worker": list(workers)}, "task": {"type": "worker", "index": index}}
     environment = {**QUIET, "TF_CONFIG": json.dumps(task)} if workers else QUIET
     command = [sys.executable, str(HERE / "worker_training.py"), str(result), str(folder), where]
+    command += map(str, shards)
     return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
@@ -62,13 +66,39 @@ def test_two_workers_train_as_one_even_if_one_of_them_dies(tmp_path):
         left.kill()  # whoever starts a group of workers ends it when one is lost
         left.communicate()
 
+    with np.load(tmp_path / "alone.npz") as expected:
+        for found in together(tmp_path, folder):
+            for name in expected.files:
+                np.testing.assert_allclose(found[name], expected[name], atol=1e-5, err_msg=name)
+
+
+def together(tmp_path, folder, *shards):
+    """What each of two workers ends with: weights and the figures of all epochs."""
     workers = free_addresses(2)
-    group = [start(tmp_path / f"{index}.npz", folder, workers=workers, index=index) for index in (0, 1)]
+    results = [tmp_path / f"{index}.npz" for index in (0, 1)]
+    group = [
+        start(result, folder, "never", *shards, workers=workers, index=index)
+        for index, result in enumerate(results)
+    ]
     for worker in group:
         _, said = worker.communicate(timeout=300)
         assert worker.returncode == 0, said[-3000:]
-    with np.load(tmp_path / "alone.npz") as expected:
-        for index in (0, 1):
-            with np.load(tmp_path / f"{index}.npz") as found:
-                for name in expected.files:
-                    np.testing.assert_allclose(found[name], expected[name], atol=1e-5, err_msg=name)
+    for result in results:
+        with np.load(result) as content:
+            yield dict(content)
+
+
+def test_two_workers_train_on_shards_as_one(tmp_path):
+    """40 pairs in batches of at most 7, which do not share out evenly: each comes once an epoch."""
+    targets = ["0123456"[: n % 7] for n in range(40)]
+    shards = tmp_path / "shards"
+    pairs = [(target[::-1], target) for target in targets]
+    write_shards(shards, pairs, DIGITS, DIGITS, shards=3, max_source_length=9, max_length=9)
+    model, fitted = trained(shards)
+    assert fitted.history["tokens"] == [sum(len(target) + 1 for target in targets)] * 3
+    for found in together(tmp_path, tmp_path / "kept", shards):
+        for number, weight in enumerate(model.get_weights()):
+            np.testing.assert_allclose(found[f"arr_{number}"], weight, atol=1e-5)
+        # Not the loss of an epoch: Keras takes the mean by the rows of the batches, those of padding too.
+        for name in ("tokens", "token_accuracy"):
+            np.testing.assert_allclose(found[name], fitted.history[name], atol=1e-5, err_msg=name)

@@ -148,11 +148,64 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
         raise OSError("No space left on device")
 
     monkeypatch.setattr("zoo.training.checkpoint.os.fsync", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(
+        OSError, match=r"checkpoint\.npz could not be written: No space .*before is whole: make room"
+    ):
         write(Checkpoint(Position(9, 9), {}, {}), file)
+    assert list(tmp_path.iterdir()) == [file], "what was written until then takes no room"
     found = read(file)
     assert (found.position, found.facts) == (before.position, before.facts)
     np.testing.assert_array_equal(found.arrays["a/1"], before.arrays["a/1"])
+
+
+HARM = {
+    "nothing in it": lambda content: b"",
+    "cut in the middle": lambda content: content[: len(content) // 2],
+    "its last byte lost": lambda content: content[:-1],
+    "something else": lambda content: b"no checkpoint at all",
+    "a byte of a weight": lambda content: flipped(content, content.index(b"NUMPY", 400) + 130),
+    "zeros in the middle": lambda content: content[:700] + bytes(300) + content[1000:],
+}
+
+
+def flipped(content, place):
+    return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+
+
+@pytest.mark.parametrize("harm", HARM.values(), ids=HARM.keys())
+def test_a_damaged_file_is_told_and_not_gone_on_with(tmp_path, harm):
+    file = tmp_path / "checkpoint.npz"
+    write(Checkpoint(Position(1, 2), {f"a/{n}": np.arange(50.0) for n in range(5)}, {"x": 1}), file)
+    file.write_bytes(harm(file.read_bytes()))
+    with pytest.raises(
+        ValueError, match=r"checkpoint\.npz is damaged .*or start afresh: zoo train \.\.\. --fresh"
+    ):
+        read(file)
+
+
+def test_another_archive_is_no_checkpoint(tmp_path):
+    np.savez(tmp_path / "checkpoint.npz", weights=np.zeros(3))
+    with pytest.raises(ValueError, match=r"is damaged .*facts"):
+        read(tmp_path / "checkpoint.npz")
+
+
+def test_a_changed_byte_is_never_taken_for_what_was_there(tmp_path):
+    """Wherever it is: it is told, or it is one of those that say nothing, such as dates in the archive."""
+    file = tmp_path / "checkpoint.npz"
+    before = Checkpoint(Position(1, 2), {"a/1": np.arange(4.0)}, {"x": 0.5})
+    write(before, file)
+    content = file.read_bytes()
+    told = 0
+    for place in range(0, len(content), 7):
+        file.write_bytes(flipped(content, place))
+        try:
+            found = read(file)
+        except ValueError as error:
+            told += "is damaged" in str(error)
+        else:
+            assert (found.position, found.facts) == (before.position, before.facts)
+            np.testing.assert_array_equal(found.arrays["a/1"], before.arrays["a/1"])
+    assert told > len(content) / 14
 
 
 def test_minutes_count_too(tmp_path):

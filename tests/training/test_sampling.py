@@ -93,6 +93,23 @@ def test_what_is_drawn_follows_the_distribution(reading):
     assert np.mean(second == B) == pytest.approx(0.9, abs=4 * np.sqrt(0.9 * 0.1 / rows))
 
 
+def test_in_half_precision_the_loss_is_scaled_as_without_it():
+    """Keras scales the loss of a model of that policy, and asks the one that is trained for it."""
+    optimizers = []
+    watch = keras.callbacks.LambdaCallback(
+        on_train_begin=lambda logs: optimizers.append(watch.model.optimizer)
+    )
+    for how in (None, ScheduledSampling(1.0, growth="constant")):
+        keras.config.set_dtype_policy("mixed_float16")
+        try:
+            model = TinyModel(0.0)
+        finally:
+            keras.config.set_dtype_policy("float32")
+        _, fitted = train(replace(SETTINGS, sampling=how), model=model, callbacks=[watch])
+        assert fitted.history["loss"][-1] < fitted.history["loss"][0]
+    assert [type(optimizer) for optimizer in optimizers] == [keras.optimizers.LossScaleOptimizer] * 2
+
+
 def test_a_share_of_the_tokens_is_replaced():
     rows = 3000
     inputs = {

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from tiny_training import SETTINGS, train
 
+from zoo.metrics import Bleu
 from zoo.training.stopping import Decoded, EarlyStopping, Plateau
 
 LONG = dataclasses.replace(SETTINGS, epochs=9, average_last=1)
@@ -73,6 +74,14 @@ def test_the_learning_rate_falls_where_a_figure_stands_still():
     model, _ = train(settings, callbacks=[decoded("wwrrwwww"), Plateau("val_share", mode="max", patience=1)])
     # The second epoch is the best; the third and the fourth each halve it.
     assert float(model.optimizer.learning_rate) == pytest.approx(0.125)
+
+
+def test_it_says_how_its_figures_come_about():
+    asking = Decoded(list, ["a"], ["a"], {"bleu": Bleu("13a", lower_case=True), "share": share_right})
+    (name, signature), *others = asking.signatures.items()
+    assert not others
+    assert name == "bleu"
+    assert signature.startswith("nrefs:1|case:lc|eff:no|tok:13a|smooth:exp|version:")
 
 
 def test_there_is_one_target_for_each_source():

@@ -85,7 +85,10 @@ def verify(path: Annotated[Path, typer.Argument(help="NAME/VERSION folder of an 
     from zoo.verify import verify_in_fresh_process
 
     if not (path / "saved_model.pb").is_file():
-        inside = sorted(str(found.parent) for found in path.glob("**/saved_model.pb"))
+        # Two levels, NAME/VERSION, lest all of a disk is searched.
+        inside = sorted(
+            str(found.parent) for depth in ("*", "*/*") for found in path.glob(f"{depth}/saved_model.pb")
+        )
         hint = (
             f"Did you mean {' or '.join(inside)}?" if inside else "Give the folder NAME/VERSION of an export."
         )

@@ -60,6 +60,6 @@ def main() -> None:
             raise
         errors = Console(stderr=True, markup=False, highlight=False)
         errors.print("Error:", style="bold red", end=" ")
-        errors.print(str(error) or type(error).__name__)
+        errors.print(str(error) or type(error).__name__, soft_wrap=True)  # commands in it are copied
         errors.print("ZOO_TRACEBACK=1 before the command shows where this happened.", style="dim")
         raise SystemExit(1) from error

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ask", "serve", "studio"]
 
+LAST_PORT = 65_535
+
 
 class Protocol(StrEnum):
     """How a server is asked."""
@@ -37,8 +39,12 @@ def serve(
         str | None,
         typer.Option(help="Address to listen on; if none, this machine's own, where the engine can do that."),
     ] = None,
-    grpc_port: Annotated[int, typer.Option(help="Port of gRPC; 0 picks a free one.")] = 8500,
-    rest_port: Annotated[int, typer.Option(help="Port of REST; 0 picks a free one.")] = 8501,
+    grpc_port: Annotated[
+        int, typer.Option(help="Port of gRPC; 0 picks a free one.", min=0, max=LAST_PORT)
+    ] = 8500,
+    rest_port: Annotated[
+        int, typer.Option(help="Port of REST; 0 picks a free one.", min=0, max=LAST_PORT)
+    ] = 8501,
 ) -> None:
     """Serve all models below a folder until Ctrl-C.
 
@@ -58,7 +64,9 @@ def serve(
 
 def studio(
     folder: Annotated[Path, typer.Argument(help="Folder of exports.")] = Path("saved_models"),
-    port: Annotated[int, typer.Option(help="Port of the page; 0 picks a free one.")] = 8600,
+    port: Annotated[
+        int, typer.Option(help="Port of the page; 0 picks a free one.", min=0, max=LAST_PORT)
+    ] = 8600,
     rest_url: Annotated[
         str | None, typer.Option(help="URL of a server that runs already; it must let web pages ask.")
     ] = None,
@@ -91,7 +99,9 @@ def ask(
     search: Annotated[Search, typer.Option(help="Which signature to ask.")] = Search.BEAM,
     over: Annotated[Protocol, typer.Option(help="Which protocol to use.")] = Protocol.REST,
     host: Annotated[str, typer.Option(help="Where the server runs.")] = "127.0.0.1",
-    port: Annotated[int | None, typer.Option(help="Its port; 8501 for REST, 8500 for gRPC.")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Its port; 8501 for REST, 8500 for gRPC.", min=1, max=LAST_PORT)
+    ] = None,
     width: Annotated[int, _knob("Width of the beam; 0: the exported one.", Search.GENERATE)] = 0,
     length_penalty: Annotated[
         float, _knob("More favours long answers; -1000: the exported one.", Search.GENERATE)
@@ -131,6 +141,10 @@ def ask(
 def _client(over: Protocol, host: str, port: int | None, asked: dict[str, Any]) -> "Client":
     from zoo.serving.client import GrpcClient, RestClient
 
+    if not host or "/" in host:
+        raise typer.BadParameter(
+            f"Give a host alone, such as 127.0.0.1, and its port with --port; got {host!r}."
+        )
     if over is Protocol.GRPC:
         return GrpcClient(f"{host}:{port or 8500}", **asked)
     return RestClient(f"http://{host}:{port or 8501}", **asked)

@@ -2,11 +2,15 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zoo.cli.options import OwnData, RecipeName, Runs, console, of_own_data, trained
+
+if TYPE_CHECKING:  # so that `--help` does not wait for TensorFlow
+    from zoo.runs import Run
+    from zoo.tasks.task import Task
 
 __all__ = ["evaluate", "list_recipes", "plot", "train"]
 
@@ -97,10 +101,20 @@ def train(
     console.print(f"Trained in {run.record['seconds']:.0f} seconds, saved to {runs_folder / chosen.name}.")
 
 
-def evaluate(recipe: RecipeName, runs_folder: Runs = Path("runs"), data: OwnData = None) -> None:
+def evaluate(
+    recipe: RecipeName,
+    runs_folder: Runs = Path("runs"),
+    rest_url: Annotated[
+        str | None, typer.Option(help="URL of a server of its export, whose beams must be the same.")
+    ] = None,
+    data: OwnData = None,
+) -> None:
     """Decode the test splits of a trained recipe, beside its baselines.
 
-    Example: [bold]zoo evaluate dates[/], [bold]zoo evaluate my[/] after [bold]zoo train --data my.tsv[/]
+    With --rest-url, a server is asked for the same beams; the verb fails if any differs.
+
+    Example: [bold]zoo evaluate dates[/], [bold]zoo evaluate my[/] after [bold]zoo train --data my.tsv[/],
+    [bold]zoo evaluate dates --rest-url http://127.0.0.1:8501[/] beside [bold]zoo serve[/]
     """
     from zoo import runs, tables
 
@@ -109,6 +123,25 @@ def evaluate(recipe: RecipeName, runs_folder: Runs = Path("runs"), data: OwnData
     for note in task.notes:
         console.print(f"- {note}")
     console.print(tables.evaluation_table(runs.evaluate(run, task)))
+    if rest_url is not None:
+        _compare(run, task, rest_url)
+
+
+def _compare(run: "Run", task: "Task", rest_url: str) -> None:
+    from zoo.served import compare
+    from zoo.serving.client import RestClient
+
+    different: list[str] = []
+    with RestClient(rest_url, model=run.recipe.name) as client, console.status("Asking the server ..."):
+        for found in compare(run, task, client):
+            same = found.sources - len(found.different)
+            console.print(f"{found.split}: the served beams of {same:,} of {found.sources:,} are the same.")
+            different += found.different
+    if different:
+        raise RuntimeError(
+            f"The server answers {different[0]!r} otherwise than the run does. It may serve another export: "
+            f"zoo export {run.recipe.name}"
+        )
 
 
 def plot(

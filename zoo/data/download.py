@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import os
 import urllib.request
+import zlib
 from http.client import HTTPException
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -99,7 +100,7 @@ def checked(content: bytes, sha256: str, origin: str, remedy: str) -> bytes:
     try:
         unpacked = gzip.decompress(content) if _is_gzip(content) else content
         found = hashlib.sha256(unpacked).hexdigest()
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         found = f"none, as it cannot be unpacked ({error})"
         unpacked = b""
     if found != sha256:

@@ -1,6 +1,7 @@
 """Pairs of one's own: from a tab-separated file, or from two files in parallel."""
 
 import hashlib
+import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -10,6 +11,12 @@ from zoo.data.pairs import Pairs
 __all__ = ["Parts", "divide", "parts_of", "read_pairs"]
 
 SHOWN = 60
+
+PACKED = {b"\x1f\x8b": "gunzip -c", b"PK\x03\x04": "unzip -p"}
+"""What packed files begin with, and the command that unpacks one to standard output."""
+
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""The byte order marks of UTF-16, in which some programs of Windows write texts."""
 
 
 class Line(NamedTuple):
@@ -50,7 +57,7 @@ def read_pairs(path: Path | str, targets: Path | str | None = None) -> Pairs:
     else:
         entries = _parallel(path, lines, Path(targets), _lines(Path(targets)))
     _require_texts(path, Path(targets) if targets else path, lines, entries)
-    _refuse_duplicates(path, lines, entries)
+    _refuse_duplicates([path, *([Path(targets)] if targets else [])], lines, entries)
     return Pairs([source for source, _ in entries], [target for _, target in entries])
 
 
@@ -87,9 +94,12 @@ def parts_of(sources: Iterable[str], *, share: int = 20) -> dict[str, int]:
 
 
 def _lines(path: Path) -> list[Line]:
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder. Give the path of a text file, such as one in it.")
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}. Give the path of a text file.")
     content = path.read_bytes()
+    _require_plain(path, content)
     if not content.strip():
         what = "has 0 bytes" if not content else "holds nothing but white space"
         raise ValueError(f"{path} {what}. Write a pair of texts into each line, with a tab between them.")
@@ -98,10 +108,35 @@ def _lines(path: Path) -> list[Line]:
         if line.endswith(b"\r"):
             raise ValueError(
                 f"{path}, line {number}: it ends in CR LF, as on Windows, expected LF alone. Convert the "
-                f"file: sed -i 's/\\r$//' {path}"
+                f"file: tr -d '\\r' < {_quoted(path)} > new.tsv"
             )
         lines.append(Line(number, _decoded(path, number, line)))
     return [Line(1, lines[0].text.removeprefix("\ufeff")), *lines[1:]]
+
+
+def _require_plain(path: Path, content: bytes) -> None:
+    """Refuse what is no UTF-8 text with line feeds as a whole, where no line would tell what to do."""
+    for magic, unpack in PACKED.items():
+        if content.startswith(magic):
+            raise ValueError(
+                f"{path}, line 1: it is packed, expected plain text. Unpack it: "
+                f"{unpack} {_quoted(path)} > new.tsv"
+            )
+    if content.startswith(UTF_16):
+        raise ValueError(
+            f"{path}, line 1: it is UTF-16, by the mark that it begins with, expected UTF-8. Convert the "
+            f"file: iconv -f UTF-16 -t UTF-8 {_quoted(path)} > new.tsv"
+        )
+    if b"\r" in content and b"\n" not in content:
+        raise ValueError(
+            f"{path}, line 1: it ends in CR alone, as on old Macs, expected LF. Convert the file: "
+            f"tr '\\r' '\\n' < {_quoted(path)} > new.tsv"
+        )
+
+
+def _quoted(path: Path) -> str:
+    """As a shell takes it."""
+    return shlex.quote(str(path))
 
 
 def _decoded(path: Path, number: int, line: bytes) -> str:
@@ -110,7 +145,8 @@ def _decoded(path: Path, number: int, line: bytes) -> str:
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{path}, line {number}: byte {error.start + 1} of it, 0x{line[error.start]:02X}, is not UTF-8. "
-            f"Convert the file from what it is in, such as Latin-1: iconv -f LATIN1 -t UTF-8 {path} > new.tsv"
+            f"Convert the file from what it is in, such as Latin-1: iconv -f LATIN1 -t UTF-8 "
+            f"{_quoted(path)} > new.tsv"
         ) from None
 
 
@@ -148,13 +184,22 @@ def _require_texts(
                 )
 
 
-def _refuse_duplicates(path: Path, lines: Sequence[Line], entries: Sequence[tuple[str, str]]) -> None:
+def _refuse_duplicates(
+    files: Sequence[Path], lines: Sequence[Line], entries: Sequence[tuple[str, str]]
+) -> None:
     """A pair that is there twice would be in training and in a test, and weigh more than others."""
+    named = " ".join(map(_quoted, files))
+    once = (
+        f"awk -F '\\t' '!seen[$1 FS $2]++' {named}"
+        if len(files) == 1
+        else f"paste {named} | awk '!seen[$0]++'"
+    )
     seen: dict[tuple[str, str], int] = {}
     for line, entry in zip(lines, entries, strict=True):
         if entry in seen:
             raise ValueError(
-                f"{path}, line {line.number}: the pair of line {seen[entry]} again, {entry[0][:SHOWN]!r}. "
-                f"Keep one of them: awk '!seen[$0]++' {path} > new.tsv does so for equal lines."
+                f"{files[0]}, line {line.number}: the pair of line {seen[entry]} again, "
+                f"{entry[0][:SHOWN]!r}. Delete the line; or keep one of each pair, in one file: "
+                f"{once} > new.tsv"
             )
         seen[entry] = line.number

@@ -37,6 +37,9 @@ PLACE = np.dtype([("start", "<u8"), ("size", "<u4"), ("source", "<u4"), ("target
 HEADER, FOOTER = 12, 4
 """Bytes of a TFRecord before and after its data: length and checksum, checksum."""
 
+REMEDY = "Copy the whole folder again, or write it again."
+"""For shards that are not as they were written."""
+
 FEATURES = {
     "source": tf.io.RaggedFeature(tf.int64, row_splits_dtype=tf.int64),
     "target": tf.io.RaggedFeature(tf.int64, row_splits_dtype=tf.int64),
@@ -62,8 +65,8 @@ def write_shards(
 
     Args:
         folder: to be made.
-        pairs: (source, target) texts, read once, such as `zip(open("my.en"), open("my.de"))`; line ends are
-            dropped.
+        pairs: (source, target) texts, read once, such as
+            `zip(open("my.en"), open("my.de"), strict=True)`; line ends are dropped.
         source, target: tokenizers.
         shards: number of files.
         max_source_length, max_length, too_long, max_ratio: see `zoo.data.batches.batches`.
@@ -229,7 +232,10 @@ def _index(folder: Path) -> Mapping[str, Any]:
         raise FileNotFoundError(
             f"No shards in {folder}: there is no {INDEX}. Write them with zoo.data.records.write_shards."
         )
-    index = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        index = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is no JSON ({error}): it has changed. {REMEDY}") from error
     if index.get("format") != FORMAT:
         raise ValueError(
             f"{path} must be of format {FORMAT}, got {index.get('format')}: another version of the zoo wrote "
@@ -239,14 +245,13 @@ def _index(folder: Path) -> Mapping[str, Any]:
 
 
 def _require(path: Path, sha256: str) -> None:
-    remedy = "Copy the whole folder again, or write it again."
     if not path.is_file():
-        raise FileNotFoundError(f"{path} is missing, which {INDEX} lists. {remedy}")
+        raise FileNotFoundError(f"{path} is missing, which {INDEX} lists. {REMEDY}")
     found = _checksum(path)
     if found != sha256:
         raise ValueError(
             f"{path} must have the SHA-256 {sha256}, as {INDEX} lists it, got {found}: it was cut short or "
-            f"has changed. {remedy}"
+            f"has changed. {REMEDY}"
         )
 
 

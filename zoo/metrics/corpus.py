@@ -1,13 +1,13 @@
 """Translations judged as a whole corpus, by sacrebleu (Post 2018), with a signature that says exactly how."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from zoo.metrics.moses import moses_tokens
 from zoo.metrics.strings import require_pairs
 
-__all__ = ["MOSES", "Bleu", "ChrF"]
+__all__ = ["MOSES", "Bleu", "ChrF", "signatures"]
 
 MOSES = {"moses-de": "de", "moses-en": "en", "moses-fr": "fr"}
 """Tokens as the tokenizer of Moses cuts them, for each language; the other names are sacrebleu's."""
@@ -92,6 +92,11 @@ class ChrF:
         from sacrebleu.metrics import CHRF
 
         return CHRF(word_order=self.word_order, lowercase=self.lower_case)
+
+
+def signatures(metrics: Mapping[str, Callable[..., float]]) -> dict[str, str]:
+    """The signatures of those metrics that have one, by their names."""
+    return {name: metric.signature for name, metric in metrics.items() if hasattr(metric, "signature")}
 
 
 def _signature(metric: Any) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from zoo import runs
+from zoo.metrics import signatures
 from zoo.metrics.by_length import length_buckets, scores_by_length
 from zoo.recipes.recipe import Recipe
 from zoo.results.alignments import FILE
@@ -101,9 +102,7 @@ def _judged(recipe: Recipe, task: Task, evaluation: runs.Evaluation) -> dict[str
         "pairs": counts,
         "beam": {name: value for name, value in asdict(recipe.beam).items() if value is not None},
         "max_length": recipe.max_length,
-        "signatures": {
-            name: metric.signature for name, metric in task.metrics.items() if hasattr(metric, "signature")
-        },
+        "signatures": signatures(task.metrics),
         "figures": evaluation.figures,
         "by_length": {split: _by_length(task, split, evaluation) for split in evaluation.figures},
         "samples": [

@@ -2,9 +2,11 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
+
+from zoo.serving.client_target import check_asked
 
 __all__ = [
     "Alignment",
@@ -18,6 +20,7 @@ __all__ = [
     "TensorInfo",
     "Valued",
     "VersionStatus",
+    "best_first",
 ]
 
 _Self = TypeVar("_Self", bound="Client")
@@ -136,14 +139,7 @@ class Client(ABC):
     """
 
     def __init__(self, model: str, version: int | None, label: str | None, timeout: float) -> None:
-        if version is not None and label is not None:
-            raise ValueError(f"Ask for a version or for a label, got version {version} and label {label!r}.")
-        try:
-            f"{model}{label}".encode()
-        except UnicodeEncodeError as error:
-            raise ValueError(
-                f"Expected names in Unicode, got model {model!a} and label {label!a}."
-            ) from error
+        check_asked(model, version, label, timeout)
         self.model = model
         self.version = version
         self.label = label
@@ -177,17 +173,17 @@ class Client(ABC):
 
     def answer(self, texts: Sequence[str | bytes]) -> list[str]:
         """The best text for each text, from the signature `serving_default`."""
-        return self.predict({"text": texts})["text"]
+        return self.predict({"text": _texts(texts)})["text"]
 
     def greedy(self, texts: Sequence[str | bytes]) -> list[Hypothesis]:
         """The greedily decoded text for each text."""
-        out = self.predict({"text": texts}, signature="greedy")
+        out = self.predict({"text": _texts(texts)}, signature="greedy")
         rows = zip(out["text"], out["score"], out["length"], out["score"], strict=True)
         return [Hypothesis(*row) for row in rows]
 
     def beam(self, texts: Sequence[str | bytes]) -> list[list[Hypothesis]]:
         """The hypotheses of a beam search for each text, best first; unreached places are left out."""
-        return _best_first(self.predict({"text": texts}, signature="beam"))
+        return best_first(self.predict({"text": _texts(texts)}, signature="beam"))
 
     def generate(
         self,
@@ -219,7 +215,8 @@ class Client(ABC):
             "max_length": max_length,
             "prefix": prefix,
         }
-        return _best_first(self.predict({"text": texts, **_of_each(knobs, len(texts))}, signature="generate"))
+        texts = _texts(texts)
+        return best_first(self.predict({"text": texts, **_of_each(knobs, len(texts))}, signature="generate"))
 
     def sample(
         self,
@@ -242,6 +239,7 @@ class Client(ABC):
             top_p: only the likeliest tokens that together reach this probability may be drawn.
         """
         knobs = {"seed": seed, "temperature": temperature, "top_k": top_k, "top_p": top_p}
+        texts = _texts(texts)
         out = self.predict({"text": texts, **_of_each(knobs, len(texts))}, signature="sample")
         rows = zip(out["text"], out["score"], out["length"], out["score"], strict=True)
         return [Hypothesis(*row) for row in rows]
@@ -252,7 +250,7 @@ class Client(ABC):
         Raises:
             ValueError: there are not as many targets as texts.
         """
-        _require_pairs(texts, targets)
+        texts, targets = _pairs(texts, targets)
         out = self.predict({"text": texts, "target": targets}, signature="score")
         rows = zip(out["score"], out["tokens"], out["token_scores"], strict=True)
         return [
@@ -264,8 +262,8 @@ class Client(ABC):
         self, texts: Sequence[str | bytes], targets: Sequence[str | bytes] | None = None
     ) -> list[Alignment]:
         """Which source tokens each target token drew on; without targets, those of the greedy answers."""
-        targets = [""] * len(texts) if targets is None else targets
-        _require_pairs(texts, targets)
+        texts = _texts(texts)
+        texts, targets = _pairs(texts, [""] * len(texts) if targets is None else targets)
         out = self.predict({"text": texts, "target": targets}, signature="align")
         rows = zip(out["source_tokens"], out["target_tokens"], out["alignment"], strict=True)
         return [
@@ -279,7 +277,7 @@ class Client(ABC):
 
     def tag(self, texts: Sequence[str | bytes]) -> list[Tagged]:
         """A label for every token of each text."""
-        out = self.predict({"text": texts}, signature="tag")
+        out = self.predict({"text": _texts(texts)}, signature="tag")
         rows = zip(out["tokens"], out["labels"], out["scores"], strict=True)
         return [
             Tagged(tokens[: _filled(tokens)], labels[: _filled(tokens)], scores[: _filled(tokens)])
@@ -288,19 +286,19 @@ class Client(ABC):
 
     def tag_values(self, texts: Sequence[str | bytes]) -> list[Valued]:
         """A number for every token of each text, from a model that gives numbers."""
-        out = self.predict({"text": texts}, signature="tag")
+        out = self.predict({"text": _texts(texts)}, signature="tag")
         rows = zip(out["tokens"], out["values"], strict=True)
         return [Valued(tokens[: _filled(tokens)], values[: _filled(tokens)]) for tokens, values in rows]
 
     def classify(self, texts: Sequence[str | bytes]) -> list[Classified]:
         """A label for each text."""
-        out = self.predict({"text": texts}, signature="classify")
+        out = self.predict({"text": _texts(texts)}, signature="classify")
         rows = zip(out["label"], out["score"], out["probabilities"], strict=True)
         return [Classified(*row) for row in rows]
 
     def regress(self, texts: Sequence[str | bytes]) -> list[float]:
         """A number for each text."""
-        return self.predict({"text": texts}, signature="regress")["value"]
+        return self.predict({"text": _texts(texts)}, signature="regress")["value"]
 
     def is_available(self) -> bool:
         """Whether the server can answer for the model now."""
@@ -346,7 +344,7 @@ class Client(ABC):
         return self._signatures[name]
 
 
-def _best_first(out: Mapping[str, Any]) -> list[list[Hypothesis]]:
+def best_first(out: Mapping[str, Any]) -> list[list[Hypothesis]]:
     """What `beam` and `generate` answer, without the places that no hypothesis reached."""
     rows = zip(out["text"], out["score"], out["length"], out["ranked_score"], strict=True)
     return [[Hypothesis(*place) for place in zip(*row, strict=True) if place[1] > _UNREACHED] for row in rows]
@@ -372,6 +370,17 @@ def _filled(tokens: Sequence[str]) -> int:
     return count
 
 
-def _require_pairs(texts: Sequence[str | bytes], targets: Sequence[str | bytes]) -> None:
+def _texts(texts: Iterable[str | bytes]) -> list[str | bytes]:
+    """Texts as a list; one alone would be taken for its characters, or come back without its row."""
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+        raise ValueError(f"Give a list of texts, such as ['one text'], got {texts!r}.")
+    return list(texts)
+
+
+def _pairs(
+    texts: Iterable[str | bytes], targets: Iterable[str | bytes]
+) -> tuple[list[str | bytes], list[str | bytes]]:
+    texts, targets = _texts(texts), _texts(targets)
     if len(texts) != len(targets):
         raise ValueError(f"Each text needs one target, got {len(texts)} texts and {len(targets)} targets.")
+    return texts, targets

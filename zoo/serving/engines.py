@@ -50,6 +50,7 @@ _START_SECONDS = 600.0
 """Long, since Docker may have to fetch the image first."""
 _STOP_SECONDS = 15.0
 _DOCKER_SECONDS = 10.0
+_LAST_PORT = 65_535
 _THIS_MACHINE = "127.0.0.1"
 _ALL_ADDRESSES = ("0.0.0.0", "::")
 _OPEN = "it listens on all addresses of this machine"
@@ -122,8 +123,8 @@ def serve(
         flags: more of TensorFlow Serving's command line, such as `--rest_api_enable_cors_support`.
 
     Raises:
-        ValueError: the engine or a model is unknown, a model has no version that can be served, or the engine
-            that was asked for cannot keep to the host.
+        ValueError: the engine or a model is unknown, a model has no version that can be served, a port is
+            none, or the engine that was asked for cannot keep to the host.
         OSError: a port is taken.
         RuntimeError: the engine did not start; the message holds the end of its log.
     """
@@ -329,6 +330,8 @@ def _docker(*arguments: str) -> bool:
 
 def _free_port(host: str, port: int) -> int:
     """The port, or a free one for 0. On a taken one, another server would answer in place of ours."""
+    if not 0 <= port <= _LAST_PORT:
+        raise ValueError(f"a port is a number from 1 to {_LAST_PORT}, or 0 for a free one, got {port}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -7,6 +7,7 @@ from typing import Any
 
 from zoo.serving.answers import Client, ServingError, Signature, TensorInfo, VersionStatus
 from zoo.serving.client_retries import NO_RETRIES, Retries
+from zoo.serving.client_target import check_target
 from zoo.serving.client_texts import named
 
 __all__ = ["GrpcClient"]
@@ -38,7 +39,8 @@ class GrpcClient(Client):
 
     Raises:
         ImportError: grpcio or protobuf is not installed.
-        ValueError: both a version and a label are given.
+        ValueError: the target is none, both a version and a label are given, or one of the rest is no name,
+            version or time.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class GrpcClient(Client):
         retries: Retries = Retries(),  # noqa: B008 - frozen
     ) -> None:
         super().__init__(model, version, label, timeout)
+        check_target(target)
         self.target = target
         self.retries = retries
         self._wire = _import_wire()

@@ -8,10 +8,11 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from zoo.serving.answers import Client, ServingError, Signature, TensorInfo, VersionStatus
 from zoo.serving.client_retries import NO_RETRIES, Retries
+from zoo.serving.client_target import read_url
 from zoo.serving.client_texts import is_list, is_unicode, to_bytes
 from zoo.serving.messages import HTTP_STATUS
 
@@ -45,7 +46,8 @@ class RestClient(Client):
         retries: when to ask again; `status` and what waits for it ask once.
 
     Raises:
-        ValueError: the URL is none, or both a version and a label are given.
+        ValueError: the URL is none, both a version and a label are given, or one of the rest is no name,
+            version or time.
     """
 
     def __init__(
@@ -59,9 +61,7 @@ class RestClient(Client):
         retries: Retries = Retries(),  # noqa: B008 - frozen
     ) -> None:
         super().__init__(model, version, label, timeout)
-        address = urlsplit(url)
-        if address.scheme not in _CONNECTIONS or not address.hostname:
-            raise ValueError(f"expected a URL such as http://127.0.0.1:8501, got {url!r}")
+        address = read_url(url)
         self.url = url.rstrip("/")
         self.retries = retries
         self._open = _CONNECTIONS[address.scheme]
@@ -82,8 +82,7 @@ class RestClient(Client):
         REST leaves out the name of an only output: the names are looked up in the metadata, once.
         """
         names = list(self._signature(signature).outputs)
-        columns = {name: _write(rows) for name, rows in inputs.items()}
-        body = json.dumps({"signature_name": signature, "inputs": columns}).encode("utf-8")
+        body = _body(signature, inputs)
         answer = self._call("POST", f"{self._path}:predict", self.retries, body)
         with self._reading():
             outputs = {names[0]: answer["outputs"]} if len(names) == 1 else answer["outputs"]
@@ -210,6 +209,14 @@ def _seconds_until(deadline: float) -> float:
     if seconds <= 0:
         raise TimeoutError
     return seconds
+
+
+def _body(signature: str, inputs: Mapping[str, Sequence[Any]]) -> bytes:
+    try:
+        columns = {name: _write(rows) for name, rows in inputs.items()}
+        return json.dumps({"signature_name": signature, "inputs": columns}).encode("utf-8")
+    except (TypeError, RecursionError) as error:
+        raise ServingError("INVALID_ARGUMENT", f"the inputs cannot be written as JSON ({error}).") from error
 
 
 def _write(value: Any) -> Any:

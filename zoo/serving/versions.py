@@ -51,7 +51,8 @@ class Version(NamedTuple):
         manifest = self.path / MANIFEST
         if self.problem or not manifest.is_file():
             return None
-        return json.loads(manifest.read_text(encoding="utf-8")).get("created")
+        created = json.loads(manifest.read_text(encoding="utf-8")).get("created")
+        return created if isinstance(created, str) else None
 
 
 def versions(home: Path) -> list[Version]:
@@ -106,6 +107,10 @@ def roll_back(home: Path, to: int | None = None) -> list[Version]:
                 f"Version {version.number} is labelled {', '.join(version.labels)}, and requests for that "
                 f"would fail. Move the label first: zoo label {home} {version.labels[0]} {target.number}"
             )
+        if (aside := home / f"{WITHDRAWN}{version.number}").exists():
+            raise ValueError(
+                f"Version {version.number} cannot be withdrawn: {aside} is there already. Move one of them."
+            )
     if target.withdrawn:
         target.path.rename(home / str(target.number))
     for version in reversed(above):
@@ -136,8 +141,16 @@ def prune(home: Path, keep: int) -> list[int]:
     for version in gone:
         aside = home / f"{DELETED}{version.number}-{os.getpid()}"
         version.path.rename(aside)
-        shutil.rmtree(aside)
+        _delete(aside)
     return [version.number for version in gone]
+
+
+def _delete(path: Path) -> None:
+    """A version is a folder, unless somebody put a file or a link in its place."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 def labels(home: Path) -> dict[str, int]:
@@ -176,8 +189,10 @@ def label(home: Path, name: str, number: int | None) -> dict[str, int]:
         ValueError: the name cannot be part of a URL, there is no such version or label, or it is broken.
         FileNotFoundError: see `versions`.
     """
-    if not re.fullmatch(r"[A-Za-z0-9_.-]+", name):
-        raise ValueError(f"A label is made of letters, digits, '_', '-' and '.', got {name!r}.")
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
+        raise ValueError(
+            f"A label is made of letters, digits, '_', '-' and '.', the last two not first, got {name!r}."
+        )
     named, known = labels(home), versions(home)
     if number is None:
         if name not in named:

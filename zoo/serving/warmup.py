@@ -51,4 +51,7 @@ def _replay(servable: Runner, log: PredictionLog) -> None:
     request = log.predict_log.request
     signature = servable.signatures[request.model_spec.signature_name or "serving_default"]
     inputs = {name: tf.make_ndarray(proto) for name, proto in request.inputs.items()}
-    servable.run(signature, inputs, list(signature.outputs))
+    for name in request.output_filter:
+        if name not in signature.outputs:
+            raise ValueError(f"it asks for the output {name!r}, expected {sorted(signature.outputs)}")
+    servable.run(signature, inputs, list(request.output_filter) or list(signature.outputs))

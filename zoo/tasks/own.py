@@ -6,25 +6,29 @@ from zoo.data.files import divide
 from zoo.data.pairs import Pairs
 from zoo.metrics import ChrF, character_error_rate, exact_match
 from zoo.tasks.task import Task
-from zoo.tokenizers import Characters, Subwords, Tokenizer
+from zoo.tokenizers import Characters, Normalization, Subwords, Tokenizer
+from zoo.tokenizers.normalize import normalized
+from zoo.tokenizers.sentencepiece import SPACE, learn_pieces, learnable
 
 __all__ = ["LEVELS", "own"]
 
 EXAMPLES = 4
 MOST_PIECES = 8_000
-ALWAYS = 4 + 256 + 1
-"""Ids that every vocabulary of subwords has: the special ones, bytes and the space."""
 
 
 def _subwords(texts: list[str]) -> Tokenizer:
     """One piece for every three different words, beside single characters, and at most `MOST_PIECES`.
 
-    Pieces are joined until words are whole, so there are always at least as many as different words.
+    Where the texts give fewer, since letters and digits are never joined, it is all that they give.
+    Characters are counted as the tokenizer reads them, letters and their marks put together.
     """
-    words = {word for text in texts for word in text.split()}
-    characters = set().union(*texts) - {" "}
+    read = learnable(normalized(texts, Normalization()))
+    words = {word for text in read for word in text.split()}
+    if not words:
+        raise ValueError("There is nothing to learn from: the texts hold no more than what cannot be read.")
+    characters = (set().union(*read) | {SPACE}) - {" "}
     pieces = min(MOST_PIECES, len(words) // 3)
-    return Subwords.learn(texts, vocab_size=ALWAYS + len(characters) + pieces)
+    return Subwords(learn_pieces(read, "bpe", len(characters) + pieces))
 
 
 LEVELS: Mapping[str, Callable[[list[str]], Tokenizer]] = {

@@ -44,3 +44,8 @@ class Task:
     examples: Sequence[str]
     baselines: Mapping[str, Baseline] = field(default_factory=dict)
     notes: Sequence[str] = ()
+
+    @property
+    def tests(self) -> dict[str, Pairs]:
+        """The splits that nothing is learned from."""
+        return {name: pairs for name, pairs in self.splits.items() if name not in ("train", "validation")}

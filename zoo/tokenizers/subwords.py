@@ -1,7 +1,6 @@
 """Pieces of words that SentencePiece chose, by merging (BPE) or by a unigram model."""
 
 import hashlib
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,6 +15,8 @@ from zoo.tokenizers.vocabulary import SavedVocabulary, as_text, require_room
 from zoo.tokenizers.writing import REPLACEMENT, write
 
 __all__ = ["Subwords"]
+
+GREATEST = float(tf.float32.max)
 
 OPERATIONS = "tensorflow_text.python.ops.sentencepiece_tokenizer"
 
@@ -161,7 +162,8 @@ def _check_pieces(pieces: Mapping[str, float]) -> None:
     for piece, score in pieces.items():
         if piece in reserved:
             raise ValueError(f"A piece must not be called as a special one or as a byte, got {piece!r}.")
-        if " " in piece or not math.isfinite(score):
+        if " " in piece or not abs(score) <= GREATEST:
             raise ValueError(
-                f"A piece is text with {SPACE} for a space, and a finite score; got {piece!r} with {score!r}."
+                f"A piece is text with {SPACE} for a space, and a score that is finite in 32 bits; "
+                f"got {piece!r} with {score!r}."
             )

@@ -49,10 +49,11 @@ def read_vocabulary(path: Path, what: str, build: Callable[[Mapping[str, Any]], 
         expected = content.get("vocab_size", tokenizer.vocab_size)
         if tokenizer.vocab_size != expected:
             raise ValueError(f"it says that it has {expected} ids, but has {tokenizer.vocab_size}")
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(
-            f"{path} is not a vocabulary of {what}: {error!r}. Ids are places in this file, and a model "
-            "knows its tokens by them alone: put back the file that was saved with the model."
+            f"{path} is not a vocabulary of {what}: {type(error).__name__}: {error}. Ids are places in this "
+            "file, and a model knows its tokens by them alone: put back the file that was saved with the "
+            "model."
         ) from error
     return tokenizer
 

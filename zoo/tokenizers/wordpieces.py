@@ -127,8 +127,9 @@ def _check(pieces: tuple[str, ...]) -> None:
     if len(set(pieces)) < len(pieces):
         raise ValueError(f"A piece must be there once, got {Counter(pieces).most_common(1)[0][0]!r} twice.")
     for piece in pieces:
-        if piece in ("", GLUE, "<pad>", *SPECIALS, GLUED) or "\0" in piece:
+        unreadable = any(character == "\0" or "\ud800" <= character <= "\udfff" for character in piece)
+        if piece in ("", GLUE, "<pad>", *SPECIALS, GLUED) or unreadable:
             raise ValueError(
-                f"A piece is text without NUL, {GLUE} before it where it does not begin a word, and not the "
-                f"name of a special one; got {piece!r}."
+                f"A piece is text without NUL, or half a surrogate pair, {GLUE} before it where it does not "
+                f"begin a word, and not the name of a special one; got {piece!r}."
             )

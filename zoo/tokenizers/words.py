@@ -141,6 +141,11 @@ def count_pieces(texts: Iterable[str], normalization: Normalization) -> Counter[
 def _check(words: tuple[str, ...], pieces: tuple[str, ...]) -> None:
     if len(set(words)) < len(words):
         raise ValueError(f"A word must be there once, got {Counter(words).most_common(1)[0][0]!r} twice.")
+    for word, piece in zip(words, pieces, strict=True):
+        if name_of(piece) != word:
+            raise ValueError(
+                f"A word must have the one name that it has here, {name_of(piece)!r}; got {word!r}."
+            )
     lengths = cut(tf.constant(pieces, tf.string)).row_lengths().numpy()
     for word, length in zip(words, lengths, strict=True):
         if length != 1:

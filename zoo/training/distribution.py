@@ -87,7 +87,7 @@ class AmongWorkers(keras.Model):
     """
 
     def __init__(self, model: keras.Model) -> None:
-        super().__init__()
+        super().__init__(dtype=model.dtype_policy)  # by which `compile` knows whether to scale the loss
         self.model = model
 
     def call(self, inputs, training=False):

@@ -104,7 +104,7 @@ class SampledModel(keras.Model):
     """
 
     def __init__(self, model: keras.Model, how: ScheduledSampling, *, seed: int) -> None:
-        super().__init__()
+        super().__init__(dtype=model.dtype_policy)  # by which `compile` knows whether to scale the loss
         self.model = model
         self.how = how
         self.draws = keras.random.SeedGenerator(seed)

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 import keras
 import numpy as np
 
+from zoo.metrics import signatures
+
 __all__ = ["Decoded", "EarlyStopping", "Plateau"]
 
 
@@ -40,6 +42,11 @@ class Decoded(keras.callbacks.Callback):
         self.sources = sources
         self.targets = targets
         self.metrics = metrics
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """How those metrics come about that tell it, as sacrebleu writes it, by name."""
+        return signatures(self.metrics)
 
     def on_epoch_end(self, epoch, logs=None):
         answers = self.answer(self.sources)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import tensorflow as tf
 
 from zoo.verify.layout import Example, from_plain, question_of
 from zoo.verify.report import Rule
@@ -14,10 +15,16 @@ __all__ = ["RULES", "Served", "ask_alone"]
 TOLERANCE = 1e-5
 """How far numbers may differ: absolutely, or as a part of the expected one where that is more."""
 
+MANY = 33
+"""Rows of a batch that is larger than all that servers fill up."""
+
 BLANK = (b"", b"   ")
 
 UNUSUAL = (
     ("long words " * 200)[:2000].encode(),
+    # Wherever bytes are cut, a character of one of the two is cut through.
+    ("\u20ac" * 700).encode(),
+    ("a" + "\u20ac" * 700).encode(),
     "👩‍👩‍👧‍👦 🏳️‍🌈 \U0001f9d1\U0001f3fd".encode(),
     "مرحبا \u202e e\u0301\u0302\u0303".encode(),
     b"\xff\xfe caf\xe9 \xf0\x9f",
@@ -35,6 +42,7 @@ class Served(NamedTuple):
         loaded: asks through `tf.saved_model.load`.
         session: asks through a session, as a server does.
         alone: answers of `loaded` to the golden questions, each asked alone.
+        in_session: those of `session`.
     """
 
     signatures: Mapping[str, Any]
@@ -42,6 +50,7 @@ class Served(NamedTuple):
     loaded: Ask
     session: Ask
     alone: Sequence[Example]
+    in_session: Sequence[Example]
 
 
 def ask_alone(ask: Ask, questions: Sequence[Example]) -> list[Example]:
@@ -144,28 +153,56 @@ def _questions(served: Served, signature: str, texts: Sequence[bytes]) -> list[E
     return [Example(signature, {asked: np.array(text, object), **beside}, {}) for text in texts]
 
 
+def _other_forms(served: Served) -> Iterator[str]:
+    told = set()
+    for answer in served.in_session:
+        forms = served.signatures[answer.signature]["outputs"]
+        for name, value in answer.outputs.items():
+            form = forms[name]
+            same = value.dtype == tf.as_dtype(form["dtype"]).as_numpy_dtype
+            place = answer.signature, name
+            if place not in told and not (same and _fits(value.shape, form["shape"][1:])):
+                told.add(place)
+                yield (
+                    f"{name} of {answer.signature} came as {value.dtype} of shape {(1, *value.shape)}, its "
+                    f"signature says {form['dtype']} of shape {form['shape']}."
+                )
+
+
+def _fits(shape: Sequence[int], form: Sequence[int | None]) -> bool:
+    return len(shape) == len(form) and all(size in (own, None) for own, size in zip(shape, form, strict=True))
+
+
 def _other_answers(served: Served) -> Iterator[str]:
-    for name in sorted(served.signatures.keys() - _by_signature(served.golden).keys()):
-        yield f"There is no golden question for {name}."
+    groups = _by_signature(served.golden)
+    for name in sorted(served.signatures):
+        asked = question_of(served.signatures[name])
+        if name not in groups:
+            yield f"There is no golden question for {name}."
+        elif not any(example.inputs[asked].item().strip() for example in groups[name]):
+            yield f"All golden questions for {name} are blank."
     yield from _differences(served.alone, served.golden, "loaded")
-    yield from _differences(ask_alone(served.session, served.golden), served.golden, "in a session")
+    yield from _differences(served.in_session, served.golden, "in a session")
 
 
 def _companions_matter(served: Served) -> Iterator[str]:
     for alone in _by_signature(served.alone).values():
-        doubled = [answer for answer in alone for _ in range(2)]
+        times = max(2, -(-MANY // len(alone)))
+        repeated = [answer for answer in alone for _ in range(times)]
         yield from _differences(_ask_together(served.session, alone), alone, "asked beside others")
         yield from _differences(
             _ask_together(served.session, alone[::-1]), alone[::-1], "asked in reverse order"
         )
-        yield from _differences(_ask_together(served.session, doubled), doubled, "asked twice at once")
+        yield from _differences(
+            _ask_together(served.session, repeated), repeated, f"asked {times} times at once"
+        )
 
 
 def _empty_batch(served: Served) -> Iterator[str]:
     for signature, form in served.signatures.items():
         dtypes = {name: spec["dtype"] for name, spec in form["inputs"].items()}
         inputs = {name: np.zeros(0, object if dtype == "string" else dtype) for name, dtype in dtypes.items()}
-        for way in (served.loaded, served.session):
+        for way in (served.session, served.loaded):
             for name, value in way(signature, inputs).items():
                 if value.shape[:1] != (0,):
                     yield f"{signature} answered no question with {name} of shape {value.shape}."
@@ -203,6 +240,12 @@ def _unreadable(answers: Sequence[Example]) -> Iterator[str]:
 
 
 RULES = (
+    Rule(
+        "forms",
+        "answers have the dtypes and shapes that the signatures name",
+        "Export again: the signatures are those of the exported functions.",
+        _other_forms,
+    ),
     Rule(
         "golden answers",
         "all questions are answered as they were before the export",

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from zoo.text_operations import register_text_operations
-from zoo.verify import answers, files, graph, vocabularies, warmup
+from zoo.verify import answers, files, graph, paths, vocabularies, warmup
 from zoo.verify.layout import Example, read_golden, read_manifest
-from zoo.verify.report import Check, Report, Rule
+from zoo.verify.report import Check, Report, Rule, sentence_of
 from zoo.verify.servable import Loaded, load_both_ways
 
 __all__ = ["check_export"]
@@ -33,9 +33,7 @@ def check_export(path: Path) -> Report:
             if group.needed and not all(check.ok for check in group.checks):
                 break
     except Exception as error:  # a broken export must not look like broken checks
-        checks.append(
-            Check("checks", False, f"They ended with {type(error).__name__}: {error}. Export again.")
-        )
+        checks.append(Check("checks", False, f"They ended with {sentence_of(error)} Export again."))
     return Report(str(path), tf.__version__, tuple(checks))
 
 
@@ -49,7 +47,7 @@ def _groups(path: Path) -> Iterator[_Group]:
         "reading", "manifest and graph can be read", "Export again.", lambda: _read(path)
     )
     yield _Group([check])
-    yield _Group(_apply(graph.RULES, written))
+    yield _Group(_apply((*graph.RULES, *paths.RULES), written))
     # What is wrong with a list for people harms no answer.
     reviewed = vocabularies.Reviewed(path, written.meta_graph)
     yield _Group(_apply(vocabularies.RULES, reviewed), needed=False)
@@ -76,7 +74,7 @@ def _groups(path: Path) -> Iterator[_Group]:
     check, served = _attempt(
         "asking",
         "all golden questions can be asked",
-        "Let the exported functions take every text.",
+        "Let the exported functions take every text, and come to an end.",
         lambda: _ask(written, golden, loaded),
     )
     yield _Group([check])
@@ -94,7 +92,7 @@ def _attempt(name: str, promise: str, remedy: str, make: Callable[[], Any]) -> t
     try:
         return Check(name, True, promise), make()
     except Exception as error:
-        return Check(name, False, f"{type(error).__name__}: {error} {remedy}"), None
+        return Check(name, False, f"{sentence_of(error)} {remedy}"), None
 
 
 def _read(path: Path) -> graph.Written:
@@ -109,5 +107,7 @@ def _load(path: Path, written: graph.Written) -> Loaded:
 
 
 def _ask(written: graph.Written, golden: list[Example], loaded: Loaded) -> answers.Served:
+    # The session first: it gives up a question whose answer never ends.
+    in_session = answers.ask_alone(loaded.session, golden)
     alone = answers.ask_alone(loaded.function, golden)
-    return answers.Served(written.signatures, golden, loaded.function, loaded.session, alone)
+    return answers.Served(written.signatures, golden, loaded.function, loaded.session, alone, in_session)

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ def checksum(file: Path) -> str:
 
 def check_files(path: Path) -> Check:
     """Whether every file of the manifest is there, whole, and no other; if so, it says how large all is."""
-    return FILES._replace(promise=f"{FILES.promise}; {_size(path)}").check(path)
+    check = FILES.check(path)
+    return replace(check, detail=f"{check.detail}; {_size(path)}") if check.ok else check
 
 
 def _missing_or_cut(path: Path) -> Iterator[str]:
@@ -57,14 +59,14 @@ def _what_it_is_instead(path: Path) -> str:
 
 
 def _size(path: Path) -> str:
-    files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else []
+    files = [file for file in path.rglob("*") if file.is_file()]
     return f"{sum(file.stat().st_size for file in files) / 1e6:.1f} MB in {len(files)} files"
 
 
 FILES = Rule(
     "files",
     "every file of the manifest is there, with its size, and no other",
-    "Copy the whole folder again, or export again.",
+    "Copy the whole folder again, so that it can be read, or export again.",
     _missing_or_cut,
 )
 """For the folder of an export."""
@@ -81,7 +83,11 @@ def _changed(path: Path) -> Iterator[str]:
 
 
 def _bound_to_one_place(path: Path) -> Iterator[str]:
-    """Files that name the folder that they lie in; a word may follow that only begins like it."""
+    """Links, and files that name the folder that they lie in; a word may follow that only begins like it."""
+    for entry in sorted(path.rglob("*")):
+        if entry.is_symlink():
+            name = entry.relative_to(path).as_posix()
+            yield f"{name} is a link to {entry.readlink()}, which a copy may leave behind."
     folder = path.resolve().parent
     if len(folder.parts) < LEAST_PARTS:
         return
@@ -100,8 +106,9 @@ CONTENTS = (
     ),
     Rule(
         "movable",
-        "no file names the folder that it lies in",
-        "Give the model what it reads as variables, constants or assets, not by a path.",
+        "no file names the folder that it lies in, and none is a link",
+        "Give the model what it reads as variables, constants or assets, not by a path; let files be "
+        "where links are, as `cp -rL` copies them.",
         _bound_to_one_place,
     ),
 )

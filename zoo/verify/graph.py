@@ -1,6 +1,5 @@
 """What can be told from the graph as it was written, before it is loaded."""
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -8,8 +7,10 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 from google.protobuf.message import Message
-from tensorflow.core.protobuf import saved_model_pb2
+from tensorflow.core.protobuf import config_pb2, saved_model_pb2
+from tensorflow.python.framework import op_def_registry
 
+from zoo.verify.layout import from_plain
 from zoo.verify.operations import is_of_xla, nodes, operations, parts_for_xla
 from zoo.verify.report import Rule
 
@@ -17,6 +18,13 @@ __all__ = ["RULES", "TEXT_OPERATIONS", "Written", "known_operations", "operation
 
 TEXT_OPERATIONS = "tensorflow-text"
 """The package whose ops have to be registered before a graph with them can be loaded."""
+
+IMAGE_GRAPHS = 2288
+"""The version of graphs that TensorFlow 2.20.0 reads and writes, its `tf.version.GRAPH_DEF_VERSION`."""
+
+NEWER_ATTRIBUTES = frozenset({("TensorListGetItem", "Tshape")})
+"""Of the ops that the image knows, the attributes that TensorFlow 2.21 added, found by comparing both
+registries. An export leaves out those that have their default value."""
 
 WEIGHT_BYTES = 64 * 1024
 """A floating-point constant above this is taken for a weight. Vocabularies are strings and integers."""
@@ -26,9 +34,6 @@ INITIALIZER = "__saved_model_init_op"
 
 PREDICT = "tensorflow/serving/predict"
 """The one kind of signature that exports have."""
-
-ABSOLUTE_PATH = re.compile(rb"(?:hash_table_)?(?P<path>(?:/[\w.@+-]+){2,}|[A-Za-z]:\\[\w.@+\\ -]+)")
-"""A path with two parts at least, so that texts such as `/` are none."""
 
 SERVED_DTYPES = frozenset({"string", "bool", "float32", "float64"}) | {
     f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)
@@ -114,6 +119,17 @@ def _other_signatures(written: Written) -> Iterator[str]:
     for name in sorted(found.keys() & expected.keys()):
         if found[name] != expected[name]:
             yield f"{name} is {found[name]} where the manifest says {expected[name]}."
+        yield from _unfit_neutrals(name, written.signatures[name])
+
+
+def _unfit_neutrals(name: str, form: Mapping[str, Any]) -> Iterator[str]:
+    """Neutral values that the inputs of a signature cannot hold."""
+    for key, value in form.get("neutral", {}).items():
+        dtype = form["inputs"][key]["dtype"]
+        try:
+            from_plain(value, dtype)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            yield f"The manifest gives {key} of {name} the neutral value {value!r}, expected {dtype}."
 
 
 def _unservable_signatures(written: Written) -> Iterator[str]:
@@ -150,26 +166,37 @@ def _unknown_operations(written: Written) -> Iterator[str]:
             yield f"{name} calls Python, which does not run in a server."
         elif not is_of_xla(name):
             yield f"{name} is not known to tensorflow/serving:2.20.0."
+    needed = written.meta_graph.graph_def.versions.min_consumer
+    if needed > IMAGE_GRAPHS:
+        yield f"The graph needs version {needed} of graphs; tensorflow/serving:2.20.0 reads {IMAGE_GRAPHS}."
+    for operation, attribute in sorted({*_unknown_attributes(written.meta_graph)}):
+        yield f"{operation} has the attribute {attribute}, which tensorflow/serving:2.20.0 does not know."
+
+
+def _unknown_attributes(meta_graph: Any) -> Iterator[tuple[str, str]]:
+    """Pairs of an op and an attribute; an attribute that begins with an underscore is a remark for anyone."""
+    for node in nodes(meta_graph):
+        definition = op_def_registry.get(node.op)
+        if definition is None:  # one of its own functions, or of a package that is not loaded yet
+            continue
+        known = {attribute.name for attribute in definition.attr}
+        for name in node.attr:
+            if not name.startswith("_") and (name not in known or (node.op, name) in NEWER_ATTRIBUTES):
+                yield node.op, name
 
 
 def _compiled(written: Written) -> Iterator[str]:
-    return parts_for_xla(written.meta_graph)
-
-
-def _paths(written: Written) -> Iterator[str]:
+    yield from parts_for_xla(written.meta_graph)
     for node in nodes(written.meta_graph):
-        for text in _single_texts(node):
-            if found := ABSOLUTE_PATH.fullmatch(text):
-                yield f"{node.name} holds the path {found['path'].decode()}."
+        if "XLA" in node.device.upper():
+            yield f"{node.name} is placed on {node.device}."
+        if "config_proto" in node.attr and _turns_xla_on(node.attr["config_proto"].s):
+            yield f"The call {node.name} turns XLA on, as tf.config.optimizer.set_jit does."
 
 
-def _single_texts(node: Any) -> Iterator[bytes]:
-    """The name of a table, which may be that of its file, and a constant of one string; those of many are the
-    words of a vocabulary, and may be anything."""
-    if "shared_name" in node.attr:
-        yield node.attr["shared_name"].s
-    if "value" in node.attr and not node.attr["value"].tensor.tensor_shape.dim:
-        yield from node.attr["value"].tensor.string_val
+def _turns_xla_on(config: bytes) -> bool:
+    options = config_pb2.ConfigProto.FromString(config).graph_options.optimizer_options
+    return options.global_jit_level > config_pb2.OptimizerOptions.DEFAULT
 
 
 def _constant_weights(written: Written) -> Iterator[str]:
@@ -204,7 +231,7 @@ RULES = (
     Rule(
         "no XLA",
         "nothing is compiled with XLA, which the server has switched off",
-        "Take out jit_compile=True, and ops such as keras.ops.slice_update that are made for XLA.",
+        "Take out jit_compile=True, set_jit, and ops such as keras.ops.slice_update, made for XLA.",
         _compiled,
     ),
     Rule(
@@ -212,12 +239,6 @@ RULES = (
         "weights are variables, not constants of the graph",
         "Hold the numbers in a variable that the exported function reads.",
         _constant_weights,
-    ),
-    Rule(
-        "paths",
-        "the graph holds no absolute path",
-        "Give the graph what files hold, as in tf.lookup.KeyValueTensorInitializer, not where they lie.",
-        _paths,
     ),
 )
 """For a `Written`."""

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoo.verify.manifest import manifest_faults
+
 __all__ = [
     "ALWAYS_ASKED",
     "EXTRA",
@@ -125,6 +127,8 @@ def _golden(number: int, entry: Any, signatures: Mapping[str, Any]) -> Example:
         )
         if inputs.keys() != form["inputs"].keys():
             raise ValueError(f"it gives the inputs {sorted(inputs)}, expected {sorted(form['inputs'])}")
+        if lists := sorted(name for name, value in inputs.items() if value.ndim):
+            raise ValueError(f"it gives a list for {lists[0]}, expected one value")
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(
             f"Entry {number} of {GOLDEN} is no question to a signature of the manifest with its answer "
@@ -153,23 +157,12 @@ def read_manifest(path: Path) -> dict[str, Any]:
     try:
         manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
         read_sizes(manifest)
-        forms = [
-            form[side][name]
-            for form in manifest["signatures"].values()
-            for side in ("inputs", "outputs")
-            for name in form[side]
-        ]
-        whole = isinstance(manifest["card"]["name"], str) and all(
-            {"dtype", "shape"} <= {*form} for form in forms
-        )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except ValueError as error:
         raise ValueError(
             f"{MANIFEST} is no manifest of the zoo ({type(error).__name__}: {error})."
         ) from error
-    if not whole:
-        raise ValueError(
-            f"{MANIFEST} is no manifest of the zoo: its card has no name, or a signature no forms."
-        )
+    if faults := list(manifest_faults(manifest)):
+        raise ValueError(f"{MANIFEST} is no manifest of the zoo: {'; '.join(faults[:3])}.")
     return manifest
 
 
@@ -201,4 +194,4 @@ def other_sizes(folder: Path, sizes: Mapping[str, int]) -> Iterator[str]:
 def _to_bytes(value: Any) -> Any:
     if isinstance(value, list):
         return [_to_bytes(item) for item in value]
-    return base64.b64decode(value["b64"]) if isinstance(value, dict) else value.encode("utf-8")
+    return base64.b64decode(value["b64"], validate=True) if isinstance(value, dict) else value.encode("utf-8")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-__all__ = ["Check", "Report", "Rule"]
+__all__ = ["Check", "Report", "Rule", "sentence_of"]
 
 SHOWN = 5
 """How many complaints of one check are spelled out; the rest are counted."""
@@ -67,6 +67,11 @@ class Report:
         return "\n".join([*lines, f"{self.path} {verdict} (checked under TensorFlow {self.tensorflow})"])
 
 
+def sentence_of(error: Exception) -> str:
+    """What an error says, with a full stop, for a remedy to follow."""
+    return f"{type(error).__name__}: {str(error).rstrip().removesuffix('.')}."
+
+
 class Rule(NamedTuple):
     """One promise of an export, and how to find what breaks it.
 
@@ -87,7 +92,7 @@ class Rule(NamedTuple):
         try:
             breaches = list(self.find(subject))
         except Exception as error:
-            breaches = [f"{type(error).__name__}: {error}"]
+            breaches = [sentence_of(error)]
         if not breaches:
             return Check(self.name, True, self.promise)
         more = [f"And {len(breaches) - SHOWN} more."] if len(breaches) > SHOWN else []

@@ -1,5 +1,6 @@
 """Loading an export in the two ways that TensorFlow has, without Keras and without the zoo."""
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -9,6 +10,14 @@ import numpy as np
 import tensorflow as tf
 
 __all__ = ["Ask", "AskError", "Loaded", "ask_loaded", "ask_session", "load_both_ways"]
+
+ABOUT_THE_MAKING = re.compile(
+    r"\s|Graph execution error:|Detected at node |<stack traces unavailable>|Node: |Original stack trace for "
+)
+"""Begins lines of TensorFlow's errors that tell neither what failed nor why."""
+
+SECONDS = 300
+"""That a session may take for one batch; a graph that takes longer is one that does not end."""
 
 Ask = Callable[[str, Mapping[str, np.ndarray]], dict[str, np.ndarray]]
 """`ask(signature, inputs)` gives the outputs by name; all arrays begin with the batch."""
@@ -58,7 +67,8 @@ def ask_session(path: Path) -> Ask:
     def ask(signature: str, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         definition = meta_graph.signature_def[signature]
         feeds = {definition.inputs[name].name: value for name, value in inputs.items()}
-        return session.run({name: tensor.name for name, tensor in definition.outputs.items()}, feeds)
+        fetches = {name: tensor.name for name, tensor in definition.outputs.items()}
+        return session.run(fetches, feeds, tf.compat.v1.RunOptions(timeout_in_ms=1000 * SECONDS))
 
     return _named(ask)
 
@@ -73,8 +83,16 @@ def _named(ask: Ask) -> Ask:
             rows = {name: np.shape(value)[:1] for name, value in inputs.items()}
             first = next(iter(rows.values()), ())
             count = first[0] if first else "no"
-            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-            said = " ".join(lines[:2])[:300]
-            raise AskError(f"{signature}, asked {count} rows: {type(error).__name__}: {said}") from error
+            raise AskError(
+                f"{signature}, asked {count} rows: {type(error).__name__}: {_said(error)}"
+            ) from error
 
     return named
+
+
+def _said(error: Exception) -> str:
+    """What an error says, without where in somebody's Python the graph was made."""
+    if isinstance(error, tf.errors.DeadlineExceededError):
+        return f"no answer within {SECONDS} s."
+    lines = [line for line in str(error).splitlines() if line.strip() and not ABOUT_THE_MAKING.match(line)]
+    return " ".join(line.strip() for line in lines[:2])[:300]

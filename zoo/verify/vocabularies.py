@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
+from google.protobuf.empty_pb2 import Empty
 from google.protobuf.message import Message
+from google.protobuf.unknown_fields import UnknownFieldSet
 
 from zoo.verify.layout import EXTRA
 from zoo.verify.operations import nodes
@@ -23,10 +25,14 @@ MEMBERS = ("characters", "words", "pieces")
 GLUE, SPACE = "##", "\u2581"
 """Signs of a token that follows what is before it without a space, and of a space in one."""
 
+NOT_WRITTEN = frozenset({"", "\0", "\ufffd"})
+"""What a graph has in place of the special ids, which are no text."""
+
 LAST_CHARACTER = 0x10FFFF
 
-FIELD, LONG = 0x0A, 0x80
-"""Begins a piece in a model of SentencePiece; lengths from there on are more than one byte."""
+PIECE, NAME, KIND, NORMAL = 1, 1, 3, 1
+"""Numbers of fields in a model of SentencePiece: of a piece, and in it of its name and its kind; and the kind
+of a piece that stands for the text that it is named after."""
 
 
 class Reviewed(NamedTuple):
@@ -52,7 +58,9 @@ class _Held(NamedTuple):
 def _other_lists(reviewed: Reviewed) -> Iterator[str]:
     extra, held = reviewed.path / EXTRA, _held(reviewed.meta_graph)
     for name, entries in _vocabularies(extra):
-        if not _is_held(entries, held) and not held.sealed:
+        if not entries:
+            yield f"{name} lists no entries."
+        elif not _is_held(entries, held) and not held.sealed:
             yield _sentence(name, entries)
     if (extra / LABELS).is_file():
         labels = (extra / LABELS).read_text(encoding="utf-8").splitlines()
@@ -69,7 +77,7 @@ def _vocabularies(extra: Path) -> Iterator[tuple[str, list[str]]]:
     """The files of tokenizers that list something, with what they list."""
     for file in sorted(extra.glob(VOCABULARIES)):
         content = json.loads(file.read_text(encoding="utf-8"))
-        yield from ((file.name, list(content[name])) for name in MEMBERS if content.get(name))
+        yield from ((file.name, list(content[name])) for name in MEMBERS if name in content)
 
 
 def _held(meta_graph: Any) -> _Held:
@@ -106,10 +114,16 @@ def _is_held(entries: Sequence[str], held: _Held) -> bool:
     forms = [list(map(form, entries)) for form in (str, _piece, _surface)]
     lists = [values for values in held.lists if len(values) >= len(entries)]
     return (
-        any(values[-len(entries) :] in forms for values in lists)
+        any(_without_special_ids(values, len(entries)) in forms for values in lists)
         or any(ordered in forms for values in lists for ordered in _orderings(values, held.orders))
-        or any(_in_order(entries, model) for model in held.models)
+        or any(list(entries) == _pieces(model) for model in held.models)
     )
+
+
+def _without_special_ids(values: Sequence[str], count: int) -> Sequence[str]:
+    """So many values at the end, if those before them stand for the special ids; otherwise all."""
+    before = len(values) - count
+    return values[before:] if NOT_WRITTEN.issuperset(values[:before]) else values
 
 
 def _piece(word: str) -> str:
@@ -129,20 +143,15 @@ def _orderings(values: Sequence[str], orders: Iterable[np.ndarray]) -> Iterator[
             yield [values[number] for number in np.argsort(order)]
 
 
-def _in_order(entries: Sequence[str], model: bytes) -> bool:
-    """Whether a model names all entries, one after another."""
-    place = 0
-    for entry in entries:
-        place = model.find(_field(entry), place) + 1
-        if not place:
-            return False
-    return True
+def _pieces(model: bytes) -> list[str]:
+    """The tokens of a model of SentencePiece in the order of ids, those that stand for no text left out."""
+    pieces = [dict(_fields(content)) for number, content in _fields(model) if number == PIECE]
+    return [piece[NAME].decode("utf-8", "replace") for piece in pieces if piece.get(KIND, NORMAL) == NORMAL]
 
 
-def _field(entry: str) -> bytes:
-    """A piece as a protocol buffer holds it, after its length."""
-    content = entry.encode("utf-8")
-    return bytes([FIELD, len(content)]) + content if len(content) < LONG else content
+def _fields(message: bytes) -> Iterator[tuple[int, Any]]:
+    """Number and content of each field of a protocol buffer whose messages are not at hand."""
+    yield from ((field.field_number, field.data) for field in UnknownFieldSet(Empty.FromString(message)))
 
 
 RULES = (

@@ -73,6 +73,8 @@ def _requests(path: Path) -> list[Any]:
             f"Not run, since tensorflow_serving.apis cannot be imported here ({error}). Install it with: "
             f"pip install --no-deps 'tensorflow-serving-api~={tf.__version__}'."
         ) from error
+    if not (path / WARMUP).is_file():
+        raise FileNotFoundError(f"There is no {WARMUP}.")
     records = tf.data.TFRecordDataset(str(path / WARMUP)).as_numpy_iterator()
     logs = [prediction_log_pb2.PredictionLog.FromString(record) for record in records]
     for number, log in enumerate(logs):
@@ -87,22 +89,38 @@ def _useless_requests(warm_up: WarmUp) -> Iterator[str]:
         yield f"There are {len(requests)} requests, more than the {MOST} that a server takes."
     yield from _too_few(warm_up.signatures, requests)
     for number, request in enumerate(requests):
-        spec = request.model_spec
-        if spec.name != warm_up.name:
-            yield f"Request {number} is for the model {spec.name!r}, expected {warm_up.name!r}."
-        if spec.signature_name not in warm_up.signatures:
-            yield f"Request {number} is for the signature {spec.signature_name!r}, which the model lacks."
-            continue
-        expected = warm_up.signatures[spec.signature_name]["inputs"]
+        for fault in _faults(warm_up, request):
+            yield f"Request {number} {fault}."
+
+
+def _faults(warm_up: WarmUp, request: Any) -> Iterator[str]:
+    """Why a server would not answer a request, or why that would warm up nothing; what follows its number."""
+    spec = request.model_spec
+    if spec.name != warm_up.name:
+        yield f"is for the model {spec.name!r}, expected {warm_up.name!r}"
+    if spec.signature_name not in warm_up.signatures:
+        yield f"is for the signature {spec.signature_name!r}, which the model lacks"
+        return
+    form = warm_up.signatures[spec.signature_name]
+    for name in sorted({*request.output_filter} - form["outputs"].keys()):
+        yield f"asks {spec.signature_name} for the output {name}, expected {sorted(form['outputs'])}"
+    try:
         found = {key: tf.as_dtype(tensor.dtype).name for key, tensor in request.inputs.items()}
-        if found != {key: form["dtype"] for key, form in expected.items()}:
-            yield f"Request {number} gives {spec.signature_name} the inputs {found}, expected {expected}."
-            continue
-        rows = {key: tf.make_ndarray(value) for key, value in request.inputs.items()}
-        try:
-            warm_up.ask(spec.signature_name, rows)
-        except AskError as error:
-            yield f"Request {number} failed: {error}."
+        rows = {key: tf.make_ndarray(tensor) for key, tensor in request.inputs.items()}
+    except (TypeError, ValueError) as error:
+        yield f"gives {spec.signature_name} an input that is no tensor ({error})"
+        return
+    if found != {key: given["dtype"] for key, given in form["inputs"].items()}:
+        yield f"gives {spec.signature_name} the inputs {found}, expected {form['inputs']}"
+        return
+    if len({value.shape[:1] for value in rows.values()}) > 1:
+        shapes = {key: value.shape for key, value in rows.items()}
+        yield f"gives {spec.signature_name} inputs of unequal numbers of rows: {shapes}"
+        return
+    try:
+        warm_up.ask(spec.signature_name, rows)
+    except AskError as error:
+        yield f"failed: {error}"
 
 
 def _too_few(signatures: Mapping[str, Any], requests: Sequence[Any]) -> Iterator[str]:

@@ -1,0 +1,73 @@
+"""Whether a graph depends on where something lies on a disk: by a path that it holds, or by a file that it
+opens. What TensorFlow copies into an export, such as the file of a lookup table, is found by the export."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from zoo.verify.graph import Written
+from zoo.verify.operations import nodes
+from zoo.verify.report import Rule
+
+__all__ = ["RULES"]
+
+ROOT = re.compile(r"(?:hash_table_)?(?:(?:file|gs|s3|hdfs|viewfs|ram)://|/|[A-Za-z]:[\\/]|\\\\)")
+"""How a path begins that stands for the same place wherever it is used; the name of a table may hold one."""
+
+PART = re.compile(r"[\w.@+~#%,=&'()-]+(?: +[\w.@+~#%,=&'()-]+)*")
+
+LEAST_PARTS = 2
+"""Of a path, so that texts such as `/` and `/x` are none."""
+
+OPENS_FILES = re.compile(
+    r"(?:Read|Write)File|MatchingFiles(?:Dataset.*)?|WholeFileReader.*|(?:TextLine|TFRecord|FixedLengthRecord)"
+    r"(?:Dataset|Reader).*|(?:Load|Save|Snapshot|ListSnapshotChunks|CSV|Experimental(?:LMDB|CSV)|LMDB)"
+    r"Dataset.*|LMDBReader|SqlDataset|ExperimentalSqlDataset|ImmutableConst|LookupTableExportToFile"
+)
+"""Ops that open files by names that they are given, but for those that restore variables and fill tables."""
+
+
+def _places(written: Written) -> Iterator[str]:
+    for asset in written.meta_graph.asset_file_def:
+        parts = PurePosixPath(asset.filename)
+        if parts.is_absolute() or ".." in parts.parts:
+            yield f"The asset {asset.filename} lies outside the folder of the export."
+    for node in nodes(written.meta_graph):
+        if OPENS_FILES.fullmatch(node.op):
+            yield f"{node.name} is the op {node.op}, which opens files that no export brings along."
+        for texts in _texts(node):
+            found = [_path_in(text) for text in texts if text]
+            if found and all(found):
+                yield f"{node.name} holds the path {found[0]}."
+
+
+def _texts(node: Any) -> Iterator[Sequence[bytes]]:
+    """The names and other texts that a node is given, and the strings of a constant. Of a constant, all must
+    be paths: a word of a vocabulary may be anything."""
+    for value in node.attr.values():
+        yield (value.s,)
+        if value.tensor.string_val:
+            yield value.tensor.string_val
+
+
+def _path_in(text: bytes) -> str:
+    """The path that a text is, or that the name of a table is made of; empty if it is none."""
+    path = text.decode("utf-8", "replace")
+    root = ROOT.match(path)
+    if root is None:
+        return ""
+    parts = [part for part in re.split(r"[/\\]", path[root.end() :]) if part]
+    is_path = len(parts) >= LEAST_PARTS and all(map(PART.fullmatch, parts))
+    return path.removeprefix("hash_table_") if is_path else ""
+
+
+RULES = (
+    Rule(
+        "paths",
+        "the graph holds no absolute path and opens no files",
+        "Give the graph what files hold, as in tf.lookup.KeyValueTensorInitializer, not where they lie.",
+        _places,
+    ),
+)
+"""For a `Written`."""
