@@ -76,6 +76,7 @@ def test_list_shows_the_recipes():
         (("train", "--data", "a", "--data", "b", "--data", "c"), "got 3 files"),
         (("evaluate", "dates", "--runs", "/nowhere"), "Train it first: zoo train dates"),
         (("ask", "x", "--port", "9"), "Check that a server runs there: `zoo serve` starts one."),
+        (("ask", "x", "--host", "::1", "--port", "9"), "http://[::1]:9"),
         (("ask", "x", "--version", "1", "--label", "stable"), "a version or for a label"),
         (
             ("export", "--predictor", "nowhere_at_all:make", "--name", "mine", "--question", "x"),
@@ -94,7 +95,8 @@ def test_what_a_user_can_mend_is_told_in_a_sentence(arguments, message):
 
 def test_a_command_to_copy_stays_in_one_line():
     result = command("evaluate", "dates", "--runs", "/nowhere/" + "long" * 30)
-    assert result.stderr.splitlines()[0].endswith("Train it first: zoo train dates")
+    (error,) = (line for line in result.stderr.splitlines() if line.startswith("Error: "))
+    assert error.endswith("Train it first: zoo train dates")
 
 
 def test_train_wants_a_recipe_or_data():

@@ -1,14 +1,18 @@
 """Whether a server answers as the run does: `zoo evaluate --rest-url`, with a server and its own export."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
+import tensorflow as tf
+from small_exports import find_nothing_wrong
 from typer.testing import CliRunner
 
 from zoo import cli, runs
 from zoo.data.pairs import Pairs
+from zoo.predictor import Answers
 from zoo.served import BATCH, compare
-from zoo.serving.client import RestClient
+from zoo.serving.client import Hypothesis, RestClient
 from zoo.serving.engines import serve
 
 LINES = [f"{a}{b} {c}\t{c} {b}{a}" for a in "abcd" for b in "efgh" for c in "ijkl"]
@@ -29,7 +33,9 @@ def place(tmp_path_factory):
         data = ("--data", file, "--level", "characters", "--epochs", 1)
         result = zoo("train", *data, "--runs", file.parent)
         assert result.exit_code == 0, result.output
-    result = zoo("export", "swaps", "--runs", place / "runs", "--to", place / "saved")
+    with pytest.MonkeyPatch.context() as patch:
+        find_nothing_wrong(patch)
+        result = zoo("export", "swaps", "--runs", place / "runs", "--to", place / "saved")
     assert result.exit_code == 0, result.output
     return place
 
@@ -65,3 +71,39 @@ def test_every_source_is_asked_in_as_many_requests_as_it_takes(place, server):
     with RestClient(server.rest_url, model="swaps") as client:
         (found,) = compare(run, replace(task, splits={**task.splits, "test": twice}), client)
     assert found == ("test", len(twice.sources), [])
+
+
+FIRST, SECOND, THIRD = OURS = (
+    Hypothesis("a", -1.0, 1, -0.500_000),
+    Hypothesis("b c", -1.5, 3, -0.500_001),
+    Hypothesis("d", -2.0, 1, -1.0),
+)
+"""The first two tie, though their scores do not: they are of unequal lengths."""
+
+
+def found_by(hypotheses):
+    """A run, and a task with one source, to which the beam is these hypotheses."""
+    answer = Answers(*(tf.constant([[getattr(one, name) for one in hypotheses]]) for name in Answers._fields))
+    predictor = SimpleNamespace(answer=lambda text, beam: answer)
+    run = SimpleNamespace(predictor=predictor, recipe=SimpleNamespace(beam=None))
+    return run, SimpleNamespace(tests={"test": Pairs(["x"], ["y"])})
+
+
+@pytest.mark.parametrize(
+    ("theirs", "same"),
+    [
+        (OURS, True),
+        ((SECOND, FIRST, THIRD), True),
+        ((FIRST, SECOND, THIRD._replace(score=-2.000_001, ranked_score=-1.000_001)), True),
+        ((FIRST, THIRD, SECOND), False),
+        ((FIRST, SECOND), False),
+        ((FIRST, SECOND, THIRD._replace(text="e")), False),
+        ((FIRST._replace(text="e"), SECOND, THIRD), False),
+        ((FIRST, SECOND, THIRD._replace(score=-2.1)), False),
+        ((FIRST, SECOND, THIRD._replace(ranked_score=-1.1)), False),
+    ],
+)
+def test_ties_alone_may_change_places(theirs, same):
+    run, task = found_by(OURS)
+    (found,) = compare(run, task, SimpleNamespace(beam=lambda texts: [list(theirs)]))
+    assert found == ("test", 1, [] if same else ["x"])

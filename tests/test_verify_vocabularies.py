@@ -10,13 +10,15 @@ import pytest
 import tensorflow as tf
 from broken_exports import failing, replace_file, write_unverified
 from compat.make_export import tiny_predictor
+from fake_predictor import TEXT
 from tensorflow.core.protobuf import saved_model_pb2
 
 from zoo.layers import Pooling
 from zoo.models import RecurrentEncoder, SequenceClassifier
+from zoo.predictor import Signature
 from zoo.predictors import ClassifyingPredictor
 from zoo.predictors.labels import LABELS as LABELS_FILE
-from zoo.tokenizers import Bytes, Characters, Subwords, WordPieces, Words
+from zoo.tokenizers import PAD, Bytes, Characters, Subwords, WordPieces, Words
 from zoo.verify.graph import read_meta_graph
 from zoo.verify.layout import EXTRA
 from zoo.verify.operations import nodes
@@ -178,6 +180,48 @@ def test_a_graph_that_names_no_token_has_nothing_to_compare(tokenizer, tmp_path)
     path = write_unverified(reader(tokenizer), tmp_path)
     check = RULES[0].check(Reviewed(path, read_meta_graph(path)))
     assert check.ok, check.detail
+
+
+WRITERS = {**TOKENIZERS, "word pieces": WordPieces(["hel", "h", "##lo", "a"])}
+
+
+class Writer(tf.Module):
+    """Writes the same token to every text, or says what it is called, so that its graph reads none."""
+
+    def __init__(self, tokenizer, form):
+        super().__init__()
+        self.tokenizer = tokenizer
+        self.form = form
+
+    def assets(self):
+        return {"target_vocabulary.json": self.tokenizer.describe()}
+
+    def signatures(self):
+        return {"serving_default": Signature(self._write, TEXT)}
+
+    def _write(self, text):
+        ids = tf.where(tf.strings.length(text) > 0, self.tokenizer.vocab_size - 1, PAD)
+        return {"text": self.form(self.tokenizer, ids)}
+
+
+FORMS = {
+    "written": lambda tokenizer, ids: tokenizer.decode(ids[:, tf.newaxis]),
+    "called": lambda tokenizer, ids: tokenizer.tokens(ids),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_graph_that_only_writes_holds_the_list_behind_its_special_ids(name, form, tmp_path):
+    path = write_unverified(Writer(WRITERS[name], FORMS[form]), tmp_path)
+    check = lambda: RULES[0].check(Reviewed(path, read_meta_graph(path)))  # noqa: E731
+    assert check().ok, check().detail
+
+    file = path / EXTRA / "target_vocabulary.json"
+    content = json.loads(file.read_text())
+    (member,) = {"characters", "words", "pieces"} & content.keys()
+    file.write_text(json.dumps({**content, member: [*content[member]][1:]}))
+    assert "target_vocabulary.json lists" in check().detail
 
 
 @pytest.mark.parametrize("file", ["source_vocabulary.json", LABELS_FILE])

@@ -16,7 +16,8 @@ BATCH = 64
 """Texts of a request."""
 
 TOLERANCE = 1e-5
-"""Of a score, or of a share of it: in float32 it depends on the order in which numbers are added up."""
+"""How far scores may differ, absolutely, or as a part of ours where that is more: in float32 they depend on
+the order in which numbers are added up."""
 
 Search = Callable[[Sequence[str]], list[list[Hypothesis]]]
 
@@ -27,7 +28,7 @@ class Comparison(NamedTuple):
     split: str
     sources: int
     different: Sequence[str]
-    """Sources whose hypotheses are not the same texts in the same order with the same scores."""
+    """Sources whose hypotheses are not the same texts with the same scores, in the same order except ties."""
 
 
 def compare(run: Run, task: Task, client: Client) -> Iterator[Comparison]:
@@ -73,7 +74,13 @@ def _search(run: Run) -> Search:
 
 
 def _same(ours: Sequence[Hypothesis], theirs: Sequence[Hypothesis]) -> bool:
-    return [one.text for one in ours] == [one.text for one in theirs] and all(
-        abs(one.score - other.score) <= TOLERANCE * max(1.0, abs(one.score))
+    """Whether each place has our rank, and a text that we have with that score: ties may change places."""
+    return len(ours) == len(theirs) and all(
+        _near(one.ranked_score, other.ranked_score)
+        and any(own.text == other.text and _near(own.score, other.score) for own in ours)
         for one, other in zip(ours, theirs, strict=True)
     )
+
+
+def _near(own: float, other: float) -> bool:
+    return abs(own - other) <= TOLERANCE * max(1.0, abs(own))

@@ -58,7 +58,7 @@ REFUSED = [
     (FINE.encode("utf-16"), r"line 1: it is UTF-16, .*iconv -f UTF-16"),
     (b"\xfe\xff" + FINE.encode("utf-16-be"), r"line 1: it is UTF-16, .*iconv -f UTF-16"),
     (gzip.compress(FINE.encode()), r"line 1: it is packed, .*gunzip -c"),
-    (b"PK\x03\x04\x14\0", r"line 1: it is packed, .*unzip -p"),
+    (b"PK\x03\x04\x14\0", r"line 1: it is packed, .*Save a spreadsheet as text.* unzip -p"),
 ]
 
 
@@ -89,6 +89,7 @@ MENDED = {
     "gzip": gzip.compress(FINE.encode()),
     "twice": FINE + FINE,
     "twice, from other books": "eins\t1\ta\nzwei\t2\tb\neins\t1\tc\n",
+    "twice, with spaces at a tab": "eins\t1\tx\nzwei\t2\nzwei \t 2\neins\t1 \ty\n",
 }
 
 

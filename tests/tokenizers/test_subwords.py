@@ -194,7 +194,8 @@ def test_the_least_size_is_enough(kind):
 @pytest.mark.parametrize(
     ("pieces", "message"),
     [
-        ({"a b": -1.0}, "a finite score; got 'a b' with -1.0"),
+        ({"a b": -1.0}, "a score that is finite in 32 bits; got 'a b' with -1.0"),
+        ({"a": 1e39}, "got 'a' with 1e\\+39"),
         ({"": -1.0}, "A piece must not be called as a special one or as a byte, got ''"),
         ({"a": float("nan")}, "got 'a' with nan"),
         ({"<s>": -1.0}, "must not be called as a special one or as a byte, got '<s>'"),

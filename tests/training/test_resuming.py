@@ -190,13 +190,14 @@ def test_another_archive_is_no_checkpoint(tmp_path):
 
 
 def test_a_changed_byte_is_never_taken_for_what_was_there(tmp_path):
-    """Wherever it is: it is told, or it is one of those that say nothing, such as dates in the archive."""
+    """Wherever it is: it is told, or it is one of those that say nothing, such as dates in the archive. Of an
+    array that the archive no longer lists, `put_back` tells."""
     file = tmp_path / "checkpoint.npz"
     before = Checkpoint(Position(1, 2), {"a/1": np.arange(4.0)}, {"x": 0.5})
     write(before, file)
     content = file.read_bytes()
     told = 0
-    for place in range(0, len(content), 7):
+    for place in range(len(content)):
         file.write_bytes(flipped(content, place))
         try:
             found = read(file)
@@ -204,8 +205,9 @@ def test_a_changed_byte_is_never_taken_for_what_was_there(tmp_path):
             told += "is damaged" in str(error)
         else:
             assert (found.position, found.facts) == (before.position, before.facts)
-            np.testing.assert_array_equal(found.arrays["a/1"], before.arrays["a/1"])
-    assert told > len(content) / 14
+            for name, array in found.arrays.items():
+                np.testing.assert_array_equal(array, before.arrays[name])
+    assert told > len(content) / 2
 
 
 def test_minutes_count_too(tmp_path):

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zoo.cli.options import Engine, console, listed_apart
+from zoo.serving.addresses import LAST_PORT, bracketed
 
 if TYPE_CHECKING:
     from zoo.serving.client import Client
 
 __all__ = ["ask", "serve", "studio"]
-
-LAST_PORT = 65_535
 
 
 class Protocol(StrEnum):
@@ -146,5 +145,5 @@ def _client(over: Protocol, host: str, port: int | None, asked: dict[str, Any]) 
             f"Give a host alone, such as 127.0.0.1, and its port with --port; got {host!r}."
         )
     if over is Protocol.GRPC:
-        return GrpcClient(f"{host}:{port or 8500}", **asked)
-    return RestClient(f"http://{host}:{port or 8501}", **asked)
+        return GrpcClient(f"{bracketed(host)}:{port or 8500}", **asked)
+    return RestClient(f"http://{bracketed(host)}:{port or 8501}", **asked)

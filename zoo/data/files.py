@@ -12,8 +12,11 @@ __all__ = ["Parts", "divide", "parts_of", "read_pairs"]
 
 SHOWN = 60
 
-PACKED = {b"\x1f\x8b": "gunzip -c", b"PK\x03\x04": "unzip -p"}
-"""What packed files begin with, and the command that unpacks one to standard output."""
+PACKED = {
+    b"\x1f\x8b": "Unpack it: gunzip -c",
+    b"PK\x03\x04": "Save a spreadsheet as text with tabs, or unpack an archive: unzip -p",
+}
+"""What packed files begin with, and what to do; a command that writes to standard output is last."""
 
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """The byte order marks of UTF-16, in which some programs of Windows write texts."""
@@ -50,14 +53,14 @@ def read_pairs(path: Path | str, targets: Path | str | None = None) -> Pairs:
         FileNotFoundError: there is no such file.
         ValueError: a file is empty, or a line is not as it should be; the message says which and what to do.
     """
-    path = Path(path)
-    lines = _lines(path)
+    files = [Path(file) for file in (path, targets) if file is not None]
+    lines = _lines(files[0])
     if targets is None:
-        entries = [_split(path, line) for line in lines]
+        entries = [_split(files[0], line) for line in lines]
     else:
-        entries = _parallel(path, lines, Path(targets), _lines(Path(targets)))
-    _require_texts(path, Path(targets) if targets else path, lines, entries)
-    _refuse_duplicates([path, *([Path(targets)] if targets else [])], lines, entries)
+        entries = _parallel(files[0], lines, files[1], _lines(files[1]))
+    _require_texts(files[0], files[-1], lines, entries)
+    _refuse_duplicates(files, lines, entries)
     return Pairs([source for source, _ in entries], [target for _, target in entries])
 
 
@@ -116,11 +119,10 @@ def _lines(path: Path) -> list[Line]:
 
 def _require_plain(path: Path, content: bytes) -> None:
     """Refuse what is no UTF-8 text with line feeds as a whole, where no line would tell what to do."""
-    for magic, unpack in PACKED.items():
+    for magic, remedy in PACKED.items():
         if content.startswith(magic):
             raise ValueError(
-                f"{path}, line 1: it is packed, expected plain text. Unpack it: "
-                f"{unpack} {_quoted(path)} > new.tsv"
+                f"{path}, line 1: it is packed, expected plain text. {remedy} {_quoted(path)} > new.tsv"
             )
     if content.startswith(UTF_16):
         raise ValueError(
@@ -190,7 +192,7 @@ def _refuse_duplicates(
     """A pair that is there twice would be in training and in a test, and weigh more than others."""
     named = " ".join(map(_quoted, files))
     once = (
-        f"awk -F '\\t' '!seen[$1 FS $2]++' {named}"
+        f"awk -F ' *\\t *' '!seen[$1 FS $2]++' {named}"
         if len(files) == 1
         else f"paste {named} | awk '!seen[$0]++'"
     )

@@ -2,7 +2,7 @@
 
 from urllib.parse import SplitResult, urlsplit
 
-__all__ = ["check_asked", "check_target", "read_url"]
+__all__ = ["check_asked", "check_target", "is_unicode", "read_url"]
 
 LONGEST_TIMEOUT = 31_536_000
 """Seconds in a year; sockets and gRPC's deadlines take no number without bounds."""
@@ -51,8 +51,14 @@ def read_url(url: str) -> SplitResult:
     return address
 
 
-def _is_name(name: str) -> bool:
+def is_unicode(text: str) -> bool:
+    """Whether a string holds no lone surrogates."""
     try:
-        return bool(name.encode())
-    except (AttributeError, UnicodeEncodeError):
+        text.encode("utf-8")
+    except UnicodeEncodeError:
         return False
+    return True
+
+
+def _is_name(name: str) -> bool:
+    return isinstance(name, str) and name != "" and is_unicode(name)

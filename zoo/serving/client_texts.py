@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from zoo.serving.answers import ServingError
+from zoo.serving.client_target import is_unicode
 
-__all__ = ["is_list", "is_unicode", "named", "readable", "to_bytes"]
+__all__ = ["is_list", "named", "readable", "to_bytes"]
 
 
 def to_bytes(text: str | bytes) -> bytes:
@@ -49,15 +50,6 @@ def named(name: str) -> str:
     if not is_unicode(name):
         raise ServingError("INVALID_ARGUMENT", f"the name {name!a} is no Unicode text.")
     return name
-
-
-def is_unicode(text: str) -> bool:
-    """Whether a string holds no lone surrogates."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def is_list(value: Any) -> bool:

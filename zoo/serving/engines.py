@@ -27,10 +27,10 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import NamedTuple
 
+from zoo.serving.addresses import LAST_PORT, bracketed
 from zoo.serving.configs import model_config, of_folder
 from zoo.serving.flags import read as read_flags
 from zoo.serving.folders import find_models
-from zoo.serving.ports import bracketed
 from zoo.serving.rest_client import RestClient
 from zoo.serving.server import Server
 
@@ -50,7 +50,6 @@ _START_SECONDS = 600.0
 """Long, since Docker may have to fetch the image first."""
 _STOP_SECONDS = 15.0
 _DOCKER_SECONDS = 10.0
-_LAST_PORT = 65_535
 _THIS_MACHINE = "127.0.0.1"
 _ALL_ADDRESSES = ("0.0.0.0", "::")
 _OPEN = "it listens on all addresses of this machine"
@@ -330,8 +329,8 @@ def _docker(*arguments: str) -> bool:
 
 def _free_port(host: str, port: int) -> int:
     """The port, or a free one for 0. On a taken one, another server would answer in place of ours."""
-    if not 0 <= port <= _LAST_PORT:
-        raise ValueError(f"a port is a number from 1 to {_LAST_PORT}, or 0 for a free one, got {port}")
+    if not 0 <= port <= LAST_PORT:
+        raise ValueError(f"a port is a number from 1 to {LAST_PORT}, or 0 for a free one, got {port}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

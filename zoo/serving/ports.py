@@ -10,9 +10,10 @@ import grpc
 import uvicorn
 from starlette.types import ASGIApp
 
+from zoo.serving.addresses import bracketed
 from zoo.serving.rpc_requests import ParsingInterceptor
 
-__all__ = ["GrpcPort", "HttpThread", "RestPort", "bracketed", "listen"]
+__all__ = ["GrpcPort", "HttpThread", "RestPort", "listen"]
 
 _UNLIMITED = -1
 
@@ -150,11 +151,6 @@ class HttpThread:
     def join(self) -> None:
         """Wait until the accepted requests are answered."""
         self._thread.join()
-
-
-def bracketed(host: str) -> str:
-    """A host as it stands before a port."""
-    return f"[{host}]" if ":" in host else host
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 from zoo.serving.answers import Client, ServingError, Signature, TensorInfo, VersionStatus
 from zoo.serving.client_retries import NO_RETRIES, Retries
-from zoo.serving.client_target import read_url
-from zoo.serving.client_texts import is_list, is_unicode, to_bytes
+from zoo.serving.client_target import is_unicode, read_url
+from zoo.serving.client_texts import is_list, to_bytes
 from zoo.serving.messages import HTTP_STATUS
 
 __all__ = ["RestClient"]

@@ -16,6 +16,7 @@ import grpc
 from starlette.types import ASGIApp
 
 from zoo.serving import messages
+from zoo.serving.addresses import bracketed
 from zoo.serving.batching import Batcher
 from zoo.serving.batching_parameters import read_parameters
 from zoo.serving.configs import ModelConfig
@@ -23,7 +24,7 @@ from zoo.serving.health import add_health
 from zoo.serving.limits import LimitedServable
 from zoo.serving.loader import Runner, Servable
 from zoo.serving.monitoring import Monitoring, metrics_path
-from zoo.serving.ports import GrpcPort, RestPort, bracketed
+from zoo.serving.ports import GrpcPort, RestPort
 from zoo.serving.rest import RestApi, application
 from zoo.serving.rpc import add_services
 from zoo.serving.servables import Servables

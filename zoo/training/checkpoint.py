@@ -16,10 +16,10 @@ __all__ = ["Checkpoint", "Position", "read", "write"]
 FACTS = "facts"
 
 DAMAGES = (
-    *(AttributeError, EOFError, KeyError, NotImplementedError, TypeError, ValueError),
+    *(AttributeError, EOFError, KeyError, OSError, RuntimeError, TypeError, ValueError),
     *(struct.error, zipfile.BadZipFile, zlib.error),
 )
-"""What reading a file raises that is no checkpoint, or not whole."""
+"""What reading a file raises, once it is open, that is no checkpoint, or not whole."""
 
 
 class Position(NamedTuple):
@@ -67,20 +67,22 @@ def read(file: Path) -> Checkpoint | None:
     """What was written last; nothing, if nothing was.
 
     Raises:
+        OSError: the file cannot be opened.
         ValueError: the file is not what `write` wrote; a disk or somebody has changed it since.
     """
     if not file.is_file():
         return None
-    try:
-        with np.load(file, allow_pickle=False) as content:
-            arrays = {name: content[name] for name in content.files if name != FACTS}
-            facts = json.loads(str(content[FACTS]))
-        return Checkpoint(Position(*facts["position"]), arrays, facts[FACTS])
-    except DAMAGES as error:
-        raise ValueError(
-            f"{file} is damaged and cannot be gone on with ({type(error).__name__}: {error}). It was whole "
-            "when it was written. Put back a copy of it, or start afresh: zoo train ... --fresh"
-        ) from error
+    with file.open("rb") as stream:
+        try:
+            with np.load(stream, allow_pickle=False) as content:
+                arrays = {name: content[name] for name in content.files if name != FACTS}
+                facts = json.loads(str(content[FACTS]))
+            return Checkpoint(Position(*facts["position"]), arrays, facts[FACTS])
+        except DAMAGES as error:
+            raise ValueError(
+                f"{file} is damaged and cannot be gone on with ({type(error).__name__}: {error}). It was "
+                "whole when it was written. Put back a copy of it, or start afresh: zoo train ... --fresh"
+            ) from error
 
 
 def _sync(folder: Path) -> None:

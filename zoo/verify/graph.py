@@ -128,7 +128,7 @@ def _unfit_neutrals(name: str, form: Mapping[str, Any]) -> Iterator[str]:
         dtype = form["inputs"][key]["dtype"]
         try:
             from_plain(value, dtype)
-        except (AttributeError, KeyError, TypeError, ValueError):
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
             yield f"The manifest gives {key} of {name} the neutral value {value!r}, expected {dtype}."
 
 

@@ -63,17 +63,19 @@ def manifest_faults(manifest: Mapping[str, Any]) -> Iterator[str]:
 
     Its `files` and `sha256` are left to those who compare them with the files.
     """
-    yield from _faults("", manifest, MANIFEST_FIELDS)
-    yield from _faults("card", manifest.get("card"), CARD_FIELDS)
-    signatures = manifest.get("signatures")
-    for name, signature in signatures.items() if isinstance(signatures, dict) else ():
+    faults = list(_faults("", manifest, MANIFEST_FIELDS))
+    yield from faults
+    if faults:
+        return
+    yield from _faults("card", manifest["card"], CARD_FIELDS)
+    for name, signature in manifest["signatures"].items():
         yield from _signature_faults(f"signatures.{name}", signature)
 
 
 def _signature_faults(place: str, signature: Any) -> Iterator[str]:
     faults = list(_faults(place, signature, SIGNATURE_FIELDS))
     yield from faults
-    if faults or not isinstance(signature, dict):
+    if faults:
         return
     given = {name: kind for name, kind in SIGNATURE_EXTRAS.items() if name in signature}
     yield from _faults(place, signature, given)
@@ -97,8 +99,7 @@ def _unknown_inputs(place: str, signature: Mapping[str, Any]) -> Iterator[str]:
 
 def _faults(place: str, value: Any, fields: Mapping[str, _Kind]) -> Iterator[str]:
     if not isinstance(value, dict):
-        if place != "card":  # which is said of the manifest already
-            yield f"{place} is no object"
+        yield f"{place} is no object"
         return
     for name, kind in fields.items():
         path = f"{place}.{name}".lstrip(".")

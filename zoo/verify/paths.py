@@ -2,7 +2,7 @@
 opens. What TensorFlow copies into an export, such as the file of a lookup table, is found by the export."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -36,19 +36,18 @@ def _places(written: Written) -> Iterator[str]:
     for node in nodes(written.meta_graph):
         if OPENS_FILES.fullmatch(node.op):
             yield f"{node.name} is the op {node.op}, which opens files that no export brings along."
-        for texts in _texts(node):
-            found = [_path_in(text) for text in texts if text]
-            if found and all(found):
-                yield f"{node.name} holds the path {found[0]}."
+        for text in _single_texts(node):
+            if path := _path_in(text):
+                yield f"{node.name} holds the path {path}."
 
 
-def _texts(node: Any) -> Iterator[Sequence[bytes]]:
-    """The names and other texts that a node is given, and the strings of a constant. Of a constant, all must
-    be paths: a word of a vocabulary may be anything."""
+def _single_texts(node: Any) -> Iterator[bytes]:
+    """The names and other texts that a node is given, and a constant of one string; those of many are the
+    words of a vocabulary, or labels, and may be anything."""
     for value in node.attr.values():
-        yield (value.s,)
-        if value.tensor.string_val:
-            yield value.tensor.string_val
+        yield value.s
+        if len(value.tensor.string_val) == 1:
+            yield value.tensor.string_val[0]
 
 
 def _path_in(text: bytes) -> str:

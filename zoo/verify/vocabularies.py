@@ -25,8 +25,14 @@ MEMBERS = ("characters", "words", "pieces")
 GLUE, SPACE = "##", "\u2581"
 """Signs of a token that follows what is before it without a space, and of a space in one."""
 
-NOT_WRITTEN = frozenset({"", "\0", "\ufffd"})
-"""What a graph has in place of the special ids, which are no text."""
+SPECIAL = frozenset({"", "\0", "\ufffd", " \ufffd", "<s>", "</s>", "<unk>"})
+"""What a graph has in place of the special ids: what they are written as, or what they are called."""
+
+SINGLE_BYTES = (
+    [bytes([byte]).decode("utf-8", "replace") for byte in range(256)],
+    [f"<0x{byte:02X}>" for byte in range(256)],
+)
+"""What follows them where a tokenizer has bytes for what no piece covers: as they are written, or called."""
 
 LAST_CHARACTER = 0x10FFFF
 
@@ -114,16 +120,17 @@ def _is_held(entries: Sequence[str], held: _Held) -> bool:
     forms = [list(map(form, entries)) for form in (str, _piece, _surface)]
     lists = [values for values in held.lists if len(values) >= len(entries)]
     return (
-        any(_without_special_ids(values, len(entries)) in forms for values in lists)
+        any(_behind_special_ids(values, len(entries)) in forms for values in lists)
         or any(ordered in forms for values in lists for ordered in _orderings(values, held.orders))
         or any(list(entries) == _pieces(model) for model in held.models)
     )
 
 
-def _without_special_ids(values: Sequence[str], count: int) -> Sequence[str]:
-    """So many values at the end, if those before them stand for the special ids; otherwise all."""
-    before = len(values) - count
-    return values[before:] if NOT_WRITTEN.issuperset(values[:before]) else values
+def _behind_special_ids(values: Sequence[str], count: int) -> Sequence[str]:
+    """So many values at the end, if those before them stand for special ids and bytes; otherwise all."""
+    first = len(values) - count
+    before = values[: first - 256] if values[first - 256 : first] in SINGLE_BYTES else values[:first]
+    return values[first:] if SPECIAL.issuperset(before) else values
 
 
 def _piece(word: str) -> str:
