@@ -23,6 +23,17 @@ def write_unverified(predictor, folder):
         return zoo.export.write(predictor, folder, card=CARD, questions=QUESTIONS)
 
 
+def write_three(folder):
+    """A good export of three signatures, which is soon verified."""
+    predictor, kept = FakePredictor(), ("serving_default", "greedy", "score")
+    predictor.signatures = lambda: {name: FakePredictor.signatures(predictor)[name] for name in kept}
+    return write_unverified(predictor, folder)
+
+
+def lengths(text):
+    return tf.cast(tf.strings.length(text), tf.float32)
+
+
 def with_odd(function, folder):
     """An export with a good signature, and one called `odd` beside it."""
     good = Signature(lambda text: {"text": FakePredictor.shout(None, text)}, TEXT)

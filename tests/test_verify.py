@@ -7,8 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
-from broken_exports import asked, edit_golden, edit_warm_up, failing, replace_file, with_odd, write_unverified
-from fake_predictor import FakePredictor
+from broken_exports import (
+    asked,
+    edit_golden,
+    edit_warm_up,
+    failing,
+    lengths,
+    replace_file,
+    with_odd,
+    write_three,
+)
 from tensorflow.core.protobuf import saved_model_pb2
 
 from zoo.verify import Check, Report, verify, verify_in_fresh_process
@@ -18,9 +26,7 @@ from zoo.verify.layout import MANIFEST, WARMUP, from_plain, to_plain
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory):
-    predictor, kept = FakePredictor(), ("serving_default", "greedy", "score")
-    predictor.signatures = lambda: {name: FakePredictor.signatures(predictor)[name] for name in kept}
-    return write_unverified(predictor, tmp_path_factory.mktemp("exports"))
+    return write_three(tmp_path_factory.mktemp("exports"))
 
 
 @pytest.fixture
@@ -122,10 +128,6 @@ def test_the_batch_must_lead(copy, side, shape):
 @tf.function(jit_compile=True)
 def compiled(number):
     return number * 2.0
-
-
-def lengths(text):
-    return tf.cast(tf.strings.length(text), tf.float32)
 
 
 def of_python(text):

@@ -12,11 +12,11 @@ from broken_exports import (
     edit_manifest,
     edit_warm_up,
     failing,
+    lengths,
     replace_file,
     with_odd,
-    write_unverified,
+    write_three,
 )
-from fake_predictor import FakePredictor
 from tensorflow.compiler.tf2xla.python import xla
 from tensorflow_serving.apis import prediction_log_pb2
 
@@ -27,9 +27,7 @@ from zoo.verify.layout import GOLDEN, MANIFEST, WARMUP
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory):
-    predictor, kept = FakePredictor(), ("serving_default", "greedy", "score")
-    predictor.signatures = lambda: {name: FakePredictor.signatures(predictor)[name] for name in kept}
-    return write_unverified(predictor, tmp_path_factory.mktemp("exports"))
+    return write_three(tmp_path_factory.mktemp("exports"))
 
 
 @pytest.fixture
@@ -40,10 +38,6 @@ def copy(good, tmp_path):
 @tf.function(jit_compile=True)
 def compiled(number):
     return number * 2.0
-
-
-def lengths(text):
-    return tf.cast(tf.strings.length(text), tf.float32)
 
 
 @tf.function

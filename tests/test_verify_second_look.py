@@ -11,11 +11,11 @@ from broken_exports import (
     edit_manifest,
     edit_warm_up,
     failing,
+    lengths,
     replace_file,
     with_odd,
-    write_unverified,
+    write_three,
 )
-from fake_predictor import FakePredictor
 from tensorflow.core.protobuf import config_pb2
 
 import zoo.verify.servable
@@ -26,18 +26,12 @@ from zoo.verify.operations import nodes
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory):
-    predictor, kept = FakePredictor(), ("serving_default", "greedy", "score")
-    predictor.signatures = lambda: {name: FakePredictor.signatures(predictor)[name] for name in kept}
-    return write_unverified(predictor, tmp_path_factory.mktemp("exports"))
+    return write_three(tmp_path_factory.mktemp("exports"))
 
 
 @pytest.fixture
 def copy(good, tmp_path):
     return Path(shutil.copytree(good, tmp_path / "elsewhere" / "7"))
-
-
-def lengths(text):
-    return tf.cast(tf.strings.length(text), tf.float32)
 
 
 @pytest.mark.parametrize("name", ["saved_model.pb", "variables", "variables/variables.index"])
