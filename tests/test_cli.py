@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from own_pairs import LINES
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -107,8 +108,7 @@ def test_train_wants_a_recipe_or_data():
 
 def test_training_on_a_file_of_ones_own(tmp_path):
     """Few lines and one epoch: what is learned is not the question here, but that it can be loaded."""
-    lines = [f"{a}{b} {c}\t{c} {b}{a}" for a in "abcd" for b in "efgh" for c in "ijkl"]
-    (tmp_path / "my swaps.tsv").write_text("\n".join(lines))
+    (tmp_path / "my swaps.tsv").write_text("\n".join(LINES))
     arguments = ["train", "--data", str(tmp_path / "my swaps.tsv"), "--level", "characters", "--epochs", "1"]
     result = CliRunner().invoke(cli.app, [*arguments, "--runs", str(tmp_path / "runs")])
     assert result.exit_code == 0, result.output

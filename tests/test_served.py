@@ -5,21 +5,15 @@ from types import SimpleNamespace
 
 import pytest
 import tensorflow as tf
+from own_pairs import LINES, zoo
 from small_exports import find_nothing_wrong
-from typer.testing import CliRunner
 
-from zoo import cli, runs
+from zoo import runs
 from zoo.data.pairs import Pairs
 from zoo.predictor import Answers
 from zoo.served import BATCH, compare
 from zoo.serving.client import Hypothesis, RestClient
 from zoo.serving.engines import serve
-
-LINES = [f"{a}{b} {c}\t{c} {b}{a}" for a in "abcd" for b in "efgh" for c in "ijkl"]
-
-
-def zoo(*arguments):
-    return CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(scope="module")

@@ -4,16 +4,10 @@ import json
 
 import keras
 import pytest
-from typer.testing import CliRunner
+from own_pairs import LINES, zoo
 
-from zoo import cli, runs
+from zoo import runs
 from zoo.recipes import find, own
-
-LINES = [f"{a}{b} {c}\t{c} {b}{a}" for a in "abcd" for b in "efgh" for c in "ijkl"]
-
-
-def zoo(*arguments):
-    return CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(scope="module")

@@ -31,6 +31,10 @@ class Search(StrEnum):
     SAMPLE = "sample"
 
 
+def _port(help: str, *, least: int = 0) -> Any:
+    return typer.Option(help=help, min=least, max=LAST_PORT)
+
+
 def serve(
     folder: Annotated[Path, typer.Argument(help="Folder of exports.")] = Path("saved_models"),
     engine: Engine = "auto",
@@ -38,12 +42,8 @@ def serve(
         str | None,
         typer.Option(help="Address to listen on; if none, this machine's own, where the engine can do that."),
     ] = None,
-    grpc_port: Annotated[
-        int, typer.Option(help="Port of gRPC; 0 picks a free one.", min=0, max=LAST_PORT)
-    ] = 8500,
-    rest_port: Annotated[
-        int, typer.Option(help="Port of REST; 0 picks a free one.", min=0, max=LAST_PORT)
-    ] = 8501,
+    grpc_port: Annotated[int, _port("Port of gRPC; 0 picks a free one.")] = 8500,
+    rest_port: Annotated[int, _port("Port of REST; 0 picks a free one.")] = 8501,
 ) -> None:
     """Serve all models below a folder until Ctrl-C.
 
@@ -63,9 +63,7 @@ def serve(
 
 def studio(
     folder: Annotated[Path, typer.Argument(help="Folder of exports.")] = Path("saved_models"),
-    port: Annotated[
-        int, typer.Option(help="Port of the page; 0 picks a free one.", min=0, max=LAST_PORT)
-    ] = 8600,
+    port: Annotated[int, _port("Port of the page; 0 picks a free one.")] = 8600,
     rest_url: Annotated[
         str | None, typer.Option(help="URL of a server that runs already; it must let web pages ask.")
     ] = None,
@@ -98,9 +96,7 @@ def ask(
     search: Annotated[Search, typer.Option(help="Which signature to ask.")] = Search.BEAM,
     over: Annotated[Protocol, typer.Option(help="Which protocol to use.")] = Protocol.REST,
     host: Annotated[str, typer.Option(help="Where the server runs.")] = "127.0.0.1",
-    port: Annotated[
-        int | None, typer.Option(help="Its port; 8501 for REST, 8500 for gRPC.", min=1, max=LAST_PORT)
-    ] = None,
+    port: Annotated[int | None, _port("Its port; 8501 for REST, 8500 for gRPC.", least=1)] = None,
     width: Annotated[int, _knob("Width of the beam; 0: the exported one.", Search.GENERATE)] = 0,
     length_penalty: Annotated[
         float, _knob("More favours long answers; -1000: the exported one.", Search.GENERATE)

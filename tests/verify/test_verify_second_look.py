@@ -1,6 +1,5 @@
 """Exports whose faults show only at a second look: what they promise and what they do are not the same."""
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from broken_exports import (
     lengths,
     replace_file,
     with_odd,
-    write_three,
 )
 from tensorflow.core.protobuf import config_pb2
 
@@ -22,16 +20,6 @@ import zoo.verify.servable
 from zoo.verify.graph import IMAGE_GRAPHS
 from zoo.verify.layout import MANIFEST, WARMUP
 from zoo.verify.operations import nodes
-
-
-@pytest.fixture(scope="module")
-def good(tmp_path_factory):
-    return write_three(tmp_path_factory.mktemp("exports"))
-
-
-@pytest.fixture
-def copy(good, tmp_path):
-    return Path(shutil.copytree(good, tmp_path / "elsewhere" / "7"))
 
 
 @pytest.mark.parametrize("name", ["saved_model.pb", "variables", "variables/variables.index"])

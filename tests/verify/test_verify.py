@@ -2,7 +2,6 @@ import json
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,23 +14,12 @@ from broken_exports import (
     lengths,
     replace_file,
     with_odd,
-    write_three,
 )
 from tensorflow.core.protobuf import saved_model_pb2
 
 from zoo.verify import Check, Report, verify, verify_in_fresh_process
 from zoo.verify.graph import known_operations
 from zoo.verify.layout import MANIFEST, WARMUP, from_plain, to_plain
-
-
-@pytest.fixture(scope="module")
-def good(tmp_path_factory):
-    return write_three(tmp_path_factory.mktemp("exports"))
-
-
-@pytest.fixture
-def copy(good, tmp_path):
-    return Path(shutil.copytree(good, tmp_path / "elsewhere" / "7"))
 
 
 def test_a_good_export_passes_every_check_and_can_be_moved(copy):

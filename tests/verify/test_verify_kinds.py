@@ -1,7 +1,6 @@
 """Exports that are broken in ways that few think of: each fails by name, and none with a traceback."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 import tensorflow as tf
@@ -15,7 +14,6 @@ from broken_exports import (
     lengths,
     replace_file,
     with_odd,
-    write_three,
 )
 from tensorflow.compiler.tf2xla.python import xla
 from tensorflow_serving.apis import prediction_log_pb2
@@ -23,16 +21,6 @@ from tensorflow_serving.apis import prediction_log_pb2
 import zoo.verify.checks
 from zoo.verify import verify
 from zoo.verify.layout import GOLDEN, MANIFEST, WARMUP
-
-
-@pytest.fixture(scope="module")
-def good(tmp_path_factory):
-    return write_three(tmp_path_factory.mktemp("exports"))
-
-
-@pytest.fixture
-def copy(good, tmp_path):
-    return Path(shutil.copytree(good, tmp_path / "elsewhere" / "7"))
 
 
 @tf.function(jit_compile=True)
