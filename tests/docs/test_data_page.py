@@ -29,7 +29,7 @@ def walk():
 
 
 def test_what_it_shows_is_what_comes_out(walk):
-    assert len(walk.shown) == len(walk.printed) == 13
+    assert len(walk.shown) == len(walk.printed) == 15
     assert [fault for shown in walk.shown for fault in comment_faults(shown)] == []
 
 
