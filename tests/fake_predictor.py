@@ -48,7 +48,8 @@ class FakePredictor(tf.Module):
 
     def shout(self, text: tf.Tensor) -> tf.Tensor:
         valid = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8", errors="replace")
-        return tf.strings.upper(tf.strings.strip(Normalization("NFC").apply(valid)), encoding="utf-8")
+        bare = tf.strings.regex_replace(Normalization("NFC").apply(valid), r"^[\s\pZ]+|[\s\pZ]+$", "")
+        return tf.strings.upper(bare, encoding="utf-8")
 
     def tokens(self, text: tf.Tensor) -> tf.RaggedTensor:
         return tf.strings.unicode_split(self.shout(text), "UTF-8")

@@ -10,6 +10,7 @@ from test_runs import RECIPE, shouting
 
 from zoo import runs
 from zoo.decoders import Greedy
+from zoo.models import RecurrentSeq2Seq
 from zoo.training.settings import TrainingSettings, Watch
 
 
@@ -65,11 +66,20 @@ def test_a_run_that_cannot_be_saved_leaves_nothing_of_it_and_keeps_the_training(
 
 
 def test_a_changed_recipe_does_not_go_on(interrupted):
-    with pytest.raises(ValueError, match=r"settings: .*'learning_rate': 0.01.*--fresh"):
+    with pytest.raises(ValueError, match=r"settings\.learning_rate: 0\.01, now 0\.02\).*--fresh"):
         runs.train(recipe(learning_rate=0.02), shouting(), interrupted)
     runs.forget(interrupted)
     runs.forget(interrupted)
     assert len(runs.train(recipe(learning_rate=0.02), shouting(), interrupted).record["history"]["loss"]) == 2
+
+
+def test_neither_do_a_changed_model_and_other_bounds(interrupted):
+    def wetter(task):
+        return RecurrentSeq2Seq(**RECIPE.facts(RECIPE.model(task))["model"] | {"dropout": 0.5})
+
+    changed = dataclasses.replace(RECIPE, model=wetter, max_length=9)
+    with pytest.raises(ValueError, match=r"\(max_length: 5, now 9; model\.dropout: 0\.0, now 0\.5\)"):
+        runs.train(changed, shouting(), interrupted)
 
 
 def test_a_metric_of_real_answers_is_watched(tmp_path):

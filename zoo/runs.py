@@ -110,7 +110,7 @@ def train(
     with _dtype_policy(settings.precision):
         model = recipe.model(task)
     predictor = _predictor(recipe, model, task.source, task.target)
-    facts = _facts(recipe, task)
+    facts = {**recipe.facts(model), **_facts_of_pairs(recipe, task)}
     history, seconds = fit(
         model,
         _batches(recipe, task, "train", seed=settings.seed),
@@ -134,11 +134,9 @@ def train(
     return Run(recipe, predictor, record)
 
 
-def _facts(recipe: Recipe, task: Task) -> dict[str, Any]:
-    """What tells a training from any other."""
-    facts = {
-        "recipe": recipe.name,
-        "settings": recipe.training.facts(),
+def _facts_of_pairs(recipe: Recipe, task: Task) -> dict[str, Any]:
+    """What tells a training from one on other pairs."""
+    facts: dict[str, Any] = {
         "pairs": len(task.splits["train"].sources),
         "tests": _fingerprint(task.tests),
     }
@@ -191,7 +189,8 @@ def forget(folder: Path) -> None:
 def interrupted(folder: Path) -> Mapping[str, Any] | None:
     """What is known of the training of a run's folder that has not ended, as far as its checkpoint goes.
 
-    That is `recipe`, `settings`, `pairs`, `seconds` and `history`, as in a run's record; None: there is none.
+    That is `recipe`, `settings`, `model`, `pairs`, `seconds` and `history`, as in a run's record; None: there
+    is none.
     """
     kept = read(_unfinished(folder) / "checkpoint.npz")
     return None if kept is None else {**kept.facts["what"], **kept.facts}

@@ -91,6 +91,8 @@ def test_a_record_says_how_it_was_made(found):
     assert found["command"] == "zoo train shouting"
     assert found["seed"] == 1
     assert found["settings"]["batch_size"] == 9
+    assert found["model"]["decoder_units"] == 16
+    assert "decoder_units 16" in page([found])
     assert set(found["versions"]) == {"tensorflow", "keras", "python"}
     assert found["machine"]["cores"] >= 1
     assert found["machine"]["processor"]

@@ -277,7 +277,7 @@ def test_no_golden_questions_at_all(copy):
     [
         ("length", 5.5, "golden questions"),
         ("length", "five", "golden questions"),
-        ("score", float("nan"), "golden answers"),
+        ("score", float("nan"), "golden questions"),
         ("text", ["HELLO"], "golden answers"),
         ("text", 5, "golden questions"),
     ],

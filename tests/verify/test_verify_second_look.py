@@ -251,7 +251,7 @@ def other_in_large_batches(text):
     ("function", "check", "reason"),
     [
         (cut_after_bytes, "unusual texts", "which is not UTF-8"),
-        (other_in_large_batches, "batches", "at once: y is "),
+        (other_in_large_batches, "batches", "asked in a batch of 33: y is "),
     ],
 )
 def test_what_only_long_texts_and_large_batches_show(tmp_path, function, check, reason):

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import keras
 
@@ -58,3 +58,19 @@ class Recipe:
                 words += ["--data", str(file)]
             words += ["--level", self.files.level, "--size", self.files.size]
         return shlex.join(words)
+
+    def facts(self, model: keras.Model) -> dict[str, Any]:
+        """What tells a training of it from any other on the same pairs, in JSON's terms.
+
+        Args:
+            model: that is trained; told by its numbers and names, not by those of models that it is made of.
+        """
+        config = model.get_config().items()
+        plain = {name: value for name, value in config if isinstance(value, str | int | float)}
+        return {
+            "recipe": self.name,
+            "settings": self.training.facts(),
+            "model": {name: value for name, value in plain.items() if name not in ("name", "trainable")},
+            "max_source_length": self.max_source_length,
+            "max_length": self.max_length,
+        }

@@ -196,6 +196,7 @@ def _section(record: Record) -> str:
         ("machine", _machine(record["machine"])),
         ("versions", _versions(record["versions"])),
         ("parameters", f"{record['parameters']:,}" if record["parameters"] else "not counted"),
+        ("model", _model(record.get("model"))),
         ("pairs", ", ".join(f"{name} {count:,}" for name, count in record["pairs"].items())),
         ("settings", _settings(record["settings"])),
     ]
@@ -270,6 +271,10 @@ def _settings(settings: Mapping[str, Any]) -> str:
     return ", ".join(
         f"{value:,} {IN_WORDS[name]}" for name, value in given.items() if name in IN_WORDS
     ) + "".join(f", {name} {_setting(value)}" for name, value in given.items() if name not in IN_WORDS)
+
+
+def _model(numbers: Mapping[str, Any] | None) -> str:
+    return ", ".join(f"{name} {value}" for name, value in (numbers or {}).items()) or NOT_RECORDED
 
 
 def _setting(value: Any) -> str:

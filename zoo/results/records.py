@@ -86,6 +86,7 @@ def _training(recipe: Recipe, found: Mapping[str, Any]) -> dict[str, Any]:
         "parameters": found.get("parameters"),
         "seed": found["settings"]["seed"],
         "settings": found["settings"],
+        "model": found.get("model"),
         "pairs": {"train": found["pairs"]},
         "history": history,
     }

@@ -1,7 +1,7 @@
 """Going on with a training that was interrupted, as if it had not been."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,13 +98,23 @@ class Checkpoints(keras.callbacks.Callback):
         self._written = time.monotonic()
 
     def _require_same(self, kept: Mapping[str, Any]) -> None:
+        then, now = dict(_flat(kept)), dict(_flat(self.what))
         differ = [
-            f"{name}: {kept.get(name)!r}, now {self.what.get(name)!r}"
-            for name in sorted({*kept, *self.what})
-            if kept.get(name) != self.what.get(name)
+            f"{name}: {then.get(name)!r}, now {now.get(name)!r}"
+            for name in sorted({*then, *now})
+            if then.get(name) != now.get(name)
         ]
         if differ:
             raise ValueError(
                 f"{self.file.parent} keeps an unfinished training of another kind ({'; '.join(differ)}). "
                 "Go on with what it was, or start afresh: zoo train ... --fresh"
             )
+
+
+def _flat(facts: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
+    """Facts with those inside them, named as in `settings.epochs`."""
+    for name, value in facts.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{within}{name}.")
+        else:
+            yield within + name, value

@@ -9,22 +9,23 @@ import tensorflow as tf
 from zoo.verify.layout import Example, from_plain, question_of
 from zoo.verify.report import Rule
 from zoo.verify.servable import Ask
+from zoo.verify.warmup import BATCHES
 
 __all__ = ["RULES", "Served", "ask_alone"]
 
 TOLERANCE = 1e-5
 """How far numbers may differ: absolutely, or as a part of the expected one where that is more."""
 
-MANY = 33
-"""Rows of a batch that is larger than all that servers fill up."""
+SIZES = (*BATCHES[1:], 33)
+"""Rows of the batches that are asked: all that servers fill up, and a larger one."""
 
-BLANK = (b"", b"   ")
+BLANK = (b"", b"   ", b"\t\r\n", "\u3000\u00a0".encode())
 
 UNUSUAL = (
-    ("long words " * 200)[:2000].encode(),
+    ("long words " * 500)[:5000].encode(),
     # Wherever bytes are cut, a character of one of the two is cut through.
-    ("\u20ac" * 700).encode(),
-    ("a" + "\u20ac" * 700).encode(),
+    ("\u20ac" * 1500).encode(),
+    ("a" + "\u20ac" * 1500).encode(),
     "👩‍👩‍👧‍👦 🏳️‍🌈 \U0001f9d1\U0001f3fd".encode(),
     "مرحبا \u202e e\u0301\u0302\u0303".encode(),
     b"\xff\xfe caf\xe9 \xf0\x9f",
@@ -89,7 +90,8 @@ def _padded(value: np.ndarray, shape: Sequence[int]) -> np.ndarray:
 
 def _same(found: np.ndarray, expected: np.ndarray) -> bool:
     """Whether two answers agree, however far each was padded; numbers with a point within `TOLERANCE`."""
-    if expected.size and found.size and found.ndim != expected.ndim:
+    empty_list = 0 in (found.size, expected.size) and 0 not in (found.ndim, expected.ndim)
+    if found.ndim != expected.ndim and not empty_list:
         return False
     rank = max(found.ndim, expected.ndim)
     sizes = [(*value.shape, *[0] * (rank - value.ndim)) for value in (found, expected)]
@@ -187,15 +189,13 @@ def _other_answers(served: Served) -> Iterator[str]:
 
 def _companions_matter(served: Served) -> Iterator[str]:
     for alone in _by_signature(served.alone).values():
-        times = max(2, -(-MANY // len(alone)))
-        repeated = [answer for answer in alone for _ in range(times)]
         yield from _differences(_ask_together(served.session, alone), alone, "asked beside others")
         yield from _differences(
             _ask_together(served.session, alone[::-1]), alone[::-1], "asked in reverse order"
         )
-        yield from _differences(
-            _ask_together(served.session, repeated), repeated, f"asked {times} times at once"
-        )
+        for size in SIZES:
+            rows = [alone[number % len(alone)] for number in range(size)]
+            yield from _differences(_ask_together(served.session, rows), rows, f"asked in a batch of {size}")
 
 
 def _empty_batch(served: Served) -> Iterator[str]:
@@ -221,9 +221,20 @@ def _unusual(served: Served) -> Iterator[str]:
     companions = _by_signature(served.alone)
     for signature in _text_signatures(served):
         alone = companions.get(signature, [])
-        answers = _ask_together(served.session, alone + _questions(served, signature, UNUSUAL))
+        questions = [*_questions(served, signature, UNUSUAL), *_unusual_beside(served, alone)]
+        answers = _ask_together(served.session, alone + questions)
         yield from _differences(answers[: len(alone)], alone, "asked beside unusual texts")
         yield from _unreadable(answers)
+
+
+def _unusual_beside(served: Served, alone: Sequence[Example]) -> Iterator[Example]:
+    """A golden question with an unusual text in the place of each text that goes with it."""
+    for usual in alone[-1:]:
+        form = served.signatures[usual.signature]
+        texts = {name for name, spec in form["inputs"].items() if spec["dtype"] == "string"}
+        for name in sorted(texts - {question_of(form)}):
+            for text in UNUSUAL:
+                yield usual._replace(inputs={**usual.inputs, name: np.array(text, object)})
 
 
 def _unreadable(answers: Sequence[Example]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Whether all files of an export are there, and hold what was written."""
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -11,6 +12,8 @@ from zoo.verify.layout import MANIFEST, other_sizes, read_manifest, version_numb
 from zoo.verify.report import Check, Rule
 
 __all__ = ["CONTENTS", "check_files", "checksum"]
+
+PATTERN = re.compile(r"[*?[]")
 
 LEAST_PARTS = 3
 """Of a folder that is looked for: what is shorter, such as `/models`, can be a word of a text."""
@@ -32,12 +35,17 @@ def _missing_or_cut(path: Path) -> Iterator[str]:
     if not (path / MANIFEST).is_file():
         yield _what_it_is_instead(path)
         return
+    if PATTERN.search(str(path.resolve())):
+        yield f"{path.resolve()} has one of * ? [ in it, which TensorFlow takes for a pattern of many paths."
     sizes = read_manifest(path)["files"]
     there = {file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()}
     for name in sorted(there - set(sizes) - {MANIFEST}):
         yield f"{name} is not listed in {MANIFEST}."
     for problem in other_sizes(path, sizes):
         yield f"{problem}."
+    for name in sizes:
+        if (path / name).is_file() and not os.access(path / name, os.R_OK):
+            yield f"{name} may not be read by this user."
 
 
 def _what_it_is_instead(path: Path) -> str:

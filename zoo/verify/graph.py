@@ -166,11 +166,24 @@ def _unknown_operations(written: Written) -> Iterator[str]:
             yield f"{name} calls Python, which does not run in a server."
         elif not is_of_xla(name):
             yield f"{name} is not known to tensorflow/serving:2.20.0."
-    needed = written.meta_graph.graph_def.versions.min_consumer
-    if needed > IMAGE_GRAPHS:
-        yield f"The graph needs version {needed} of graphs; tensorflow/serving:2.20.0 reads {IMAGE_GRAPHS}."
+    versions = written.meta_graph.graph_def.versions
+    needed, refused = versions.min_consumer, list(versions.bad_consumers)
+    if needed > IMAGE_GRAPHS or IMAGE_GRAPHS in refused:
+        yield (
+            f"The graph needs version {needed} of graphs, and not {refused}; tensorflow/serving:2.20.0 reads "
+            f"{IMAGE_GRAPHS}."
+        )
+    yield from _other_needs(written)
     for operation, attribute in sorted({*_unknown_attributes(written.meta_graph)}):
         yield f"{operation} has the attribute {attribute}, which tensorflow/serving:2.20.0 does not know."
+
+
+def _other_needs(written: Written) -> Iterator[str]:
+    """Whether the manifest names the packages whose ops there are, beside TensorFlow's own."""
+    uses = {known_operations().get(name) for name in operations(written.meta_graph)} & {TEXT_OPERATIONS}
+    needs = written.manifest["needs"]
+    if uses != set(needs):
+        yield f"The manifest says that the export needs {needs}, and the graph uses {sorted(uses)}."
 
 
 def _unknown_attributes(meta_graph: Any) -> Iterator[tuple[str, str]]:

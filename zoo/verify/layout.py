@@ -95,12 +95,14 @@ def from_plain(value: Any, dtype: str) -> np.ndarray:
     """What `to_plain` wrote, as an array of a TensorFlow dtype given by name.
 
     Raises:
-        ValueError: it holds something that the dtype cannot, such as half of a whole number.
+        ValueError: it holds something that the dtype cannot, such as half of a whole number, or infinity.
     """
     if dtype == "string":
         return np.array(_to_bytes(value), dtype=object)
-    array = np.array(value, dtype=dtype)
-    if array.dtype.kind != "f" and not np.array_equal(array, np.array(value)):
+    with np.errstate(over="ignore"):
+        array = np.array(value, dtype=dtype)
+    held = np.all(np.isfinite(array)) if array.dtype.kind == "f" else np.array_equal(array, np.array(value))
+    if not held:
         raise ValueError(f"Expected numbers of {dtype}, got {value}.")
     return array
 

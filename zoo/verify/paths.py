@@ -18,14 +18,25 @@ ROOT = re.compile(r"(?:hash_table_)?(?:(?:file|gs|s3|hdfs|viewfs|ram)://|/|[A-Za
 PART = re.compile(r"[\w.@+~#%,=&'()-]+(?: +[\w.@+~#%,=&'()-]+)*")
 
 LEAST_PARTS = 2
-"""Of a path, so that texts such as `/` and `/x` are none."""
+"""Of a path without a scheme, so that texts such as `/` and `/x` are none."""
 
 OPENS_FILES = re.compile(
     r"(?:Read|Write)File|MatchingFiles(?:Dataset.*)?|WholeFileReader.*|(?:TextLine|TFRecord|FixedLengthRecord)"
     r"(?:Dataset|Reader).*|(?:Load|Save|Snapshot|ListSnapshotChunks|CSV|Experimental(?:LMDB|CSV)|LMDB)"
     r"Dataset.*|LMDBReader|SqlDataset|ExperimentalSqlDataset|ImmutableConst|LookupTableExportToFile"
+    r"|GenerateVocabRemapping|LoadAndRemapMatrix"
 )
-"""Ops that open files by names that they are given, but for those that restore variables and fill tables."""
+"""Ops that open files by names that they are given, but for those of `NAMED_FILE`."""
+
+NAMED_FILE = {
+    "RestoreV2": 0,
+    "SaveV2": 0,
+    "InitializeTableFromTextFile": 1,
+    "InitializeTableFromTextFileV2": 1,
+    "CacheDataset": 1,
+    "CacheDatasetV2": 1,
+}
+"""Ops that open a file where variables are restored or a table is filled, and which input names it."""
 
 
 def _places(written: Written) -> Iterator[str]:
@@ -39,6 +50,26 @@ def _places(written: Written) -> Iterator[str]:
         for text in _single_texts(node):
             if path := _path_in(text):
                 yield f"{node.name} holds the path {path}."
+    yield from _named_files(written.meta_graph)
+
+
+def _named_files(meta_graph: Any) -> Iterator[str]:
+    """Files that a constant of the graph names, and that are no assets."""
+    assets = {_node_of(asset.tensor_info.name) for asset in meta_graph.asset_file_def}
+    functions = (function.node_def for function in meta_graph.graph_def.library.function)
+    for part in (meta_graph.graph_def.node, *functions):
+        constants = {node.name: node.attr["value"].tensor for node in part if node.op == "Const"}
+        for node in part:
+            if node.op in NAMED_FILE:
+                source = _node_of(node.input[NAMED_FILE[node.op]])
+                if source in constants and source not in assets and any(constants[source].string_val):
+                    name = constants[source].string_val[0].decode("utf-8", "replace")
+                    yield f"{node.name} is the op {node.op}, which opens {name}, a file that is no asset."
+
+
+def _node_of(tensor: str) -> str:
+    """The name of the node that a tensor comes from."""
+    return tensor.partition(":")[0]
 
 
 def _single_texts(node: Any) -> Iterator[bytes]:
@@ -57,7 +88,8 @@ def _path_in(text: bytes) -> str:
     if root is None:
         return ""
     parts = [part for part in re.split(r"[/\\]", path[root.end() :]) if part]
-    is_path = len(parts) >= LEAST_PARTS and all(map(PART.fullmatch, parts))
+    least = 1 if "://" in root[0] else LEAST_PARTS
+    is_path = len(parts) >= least and all(map(PART.fullmatch, parts))
     return path.removeprefix("hash_table_") if is_path else ""
 
 

@@ -34,6 +34,12 @@ SINGLE_BYTES = (
 )
 """What follows them where a tokenizer has bytes for what no piece covers: as they are written, or called."""
 
+OF_BYTES = 260
+"""Ids of a vocabulary of bytes, the special ones counted: there is no other."""
+
+LEAST_BYTES = 4
+"""That a model of word pieces has for each of them."""
+
 LAST_CHARACTER = 0x10FFFF
 
 PIECE, NAME, KIND, NORMAL = 1, 1, 3, 1
@@ -57,20 +63,22 @@ class _Held(NamedTuple):
     """Constants of the numbers from 0 up, each once: the places of sorted strings."""
     models: list[bytes]
     """Of SentencePiece."""
-    sealed: bool
-    """Whether there is a model of word pieces besides, which names none of them."""
+    sealed: int
+    """Bytes of the largest model of word pieces, which names none of them; 0 where there is none."""
+    labels: list[list[bytes]]
+    """Constants of strings as they are, UTF-8 or not."""
 
 
 def _other_lists(reviewed: Reviewed) -> Iterator[str]:
     extra, held = reviewed.path / EXTRA, _held(reviewed.meta_graph)
     for name, entries in _vocabularies(extra):
         if not entries:
-            yield f"{name} lists no entries."
-        elif not _is_held(entries, held) and not held.sealed:
+            yield f"{name} lists no entries, expected {', '.join(MEMBERS[:-1])} or {MEMBERS[-1]}."
+        elif not _is_held(entries, held) and held.sealed < LEAST_BYTES * len(entries):
             yield _sentence(name, entries)
     if (extra / LABELS).is_file():
         labels = (extra / LABELS).read_text(encoding="utf-8").splitlines()
-        if labels not in held.lists:
+        if [label.encode() for label in labels] not in held.labels:
             yield _sentence(LABELS, labels)
 
 
@@ -80,10 +88,12 @@ def _sentence(name: str, entries: Sequence[str]) -> str:
 
 
 def _vocabularies(extra: Path) -> Iterator[tuple[str, list[str]]]:
-    """The files of tokenizers that list something, with what they list."""
+    """The files of tokenizers with what they list; those of bytes, which have nothing to list, left out."""
     for file in sorted(extra.glob(VOCABULARIES)):
         content = json.loads(file.read_text(encoding="utf-8"))
-        yield from ((file.name, list(content[name])) for name in MEMBERS if name in content)
+        listed = [list(content[name]) for name in MEMBERS if name in content]
+        if listed or content.get("vocab_size") != OF_BYTES:
+            yield file.name, listed[0] if listed else []
 
 
 def _held(meta_graph: Any) -> _Held:
@@ -105,7 +115,8 @@ def _held(meta_graph: Any) -> _Held:
         ],
         [constant for constant in numbers if np.array_equal(np.sort(constant), np.arange(len(constant)))],
         [node.attr["model"].s for node in found if node.op == "SentencepieceOp"],
-        any(constant.dtype == np.uint8 for constant in constants),
+        max((len(constant) for constant in constants if constant.dtype == np.uint8), default=0),
+        [list(constant) for constant in constants if constant.dtype == object],
     )
 
 

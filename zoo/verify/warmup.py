@@ -106,6 +106,8 @@ def _faults(warm_up: WarmUp, request: Any) -> Iterator[str]:
         yield f"asks {spec.signature_name} for the output {name}, expected {sorted(form['outputs'])}"
     try:
         found = {key: tf.as_dtype(tensor.dtype).name for key, tensor in request.inputs.items()}
+        for tensor in request.inputs.values():  # numpy counts a size of -1, a server does not
+            tf.TensorShape(tensor.tensor_shape).assert_is_fully_defined()
         rows = {key: tf.make_ndarray(tensor) for key, tensor in request.inputs.items()}
     except (TypeError, ValueError) as error:
         yield f"gives {spec.signature_name} an input that is no tensor ({error})"
