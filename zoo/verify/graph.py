@@ -180,7 +180,7 @@ def _unknown_operations(written: Written) -> Iterator[str]:
 
 def _other_needs(written: Written) -> Iterator[str]:
     """Whether the manifest names the packages whose ops there are, beside TensorFlow's own."""
-    uses = {known_operations().get(name) for name in operations(written.meta_graph)} & {TEXT_OPERATIONS}
+    uses = {known_operations().get(name, "") for name in operations(written.meta_graph)} & {TEXT_OPERATIONS}
     needs = written.manifest["needs"]
     if uses != set(needs):
         yield f"The manifest says that the export needs {needs}, and the graph uses {sorted(uses)}."
