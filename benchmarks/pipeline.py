@@ -1,13 +1,16 @@
 """Does the pipeline starve training? `python -m benchmarks.pipeline RECIPE [--steps N]`.
 
-Prints a line of JSON: target tokens per second of the pipeline alone, from batches that are cached as ids to
-what `fit` is given; of training, pipeline included; and the ratio of the two. At a ratio well above 1 the
-pipeline, which runs ahead of the training, keeps it waiting for nothing but the first batch.
+Prints a line of JSON: target tokens per second of the pipeline alone, from ids in memory to what `fit` is
+given, and from shards on disk; of training, pipeline included; and how many times as many the pipeline gives.
+At a ratio well above 1 the pipeline, which runs ahead of the training, keeps it waiting for nothing but the
+first batch.
 """
 
 import argparse
 import json
 import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import keras
 import numpy as np
@@ -15,6 +18,7 @@ import tensorflow as tf
 
 from zoo import recipes
 from zoo.data.batches import Batches, batches
+from zoo.data.records import read_shards, write_shards
 from zoo.recipes import Recipe
 from zoo.tasks.task import Task
 from zoo.training.fit import compile_model
@@ -23,6 +27,9 @@ __all__ = ["main", "pipeline_speed", "training_speed"]
 
 WARM_UP = 3
 """Steps before the clock runs."""
+
+SHARDS = 4
+"""Files that the pairs are written to."""
 
 
 def pipeline_speed(data: Batches) -> float:
@@ -58,26 +65,32 @@ def main() -> None:
     recipe = recipes.find(asked.recipe)
     task = recipe.task()
     keras.utils.set_random_seed(recipe.training.seed)
+    pairs, tokenizers = task.splits["train"], (task.source, task.target)
+    lengths = {"max_source_length": recipe.max_source_length, "max_length": recipe.max_length}
+    settings = recipe.training
+    sizes = {
+        "batch_size": settings.batch_size,
+        "batch_tokens": settings.batch_tokens,
+        "seed": settings.seed,
+    }
     started = time.perf_counter()
-    data = batches(
-        task.splits["train"],
-        task.source,
-        task.target,
-        max_source_length=recipe.max_source_length,
-        max_length=recipe.max_length,
-        batch_size=recipe.training.batch_size,
-        batch_tokens=recipe.training.batch_tokens,
-        seed=recipe.training.seed,
-    )
+    data = batches(pairs, *tokenizers, **lengths, **sizes)
     encoding = time.perf_counter() - started
-    pipeline = float(np.median([pipeline_speed(data) for _ in range(3)]))
+    with TemporaryDirectory() as folder:
+        write_shards(Path(folder) / "shards", zip(*pairs, strict=True), *tokenizers, shards=SHARDS, **lengths)
+        stored = read_shards(Path(folder) / "shards", *tokenizers, **sizes)
+        pipeline, shards = (
+            float(np.median([pipeline_speed(source) for _ in range(3)])) for source in (data, stored)
+        )
     training = training_speed(recipe, task, data, asked.steps)
     found = {
         "recipe": recipe.name,
         "encoding_seconds": round(encoding, 2),
         "pipeline_tokens_per_second": round(pipeline),
+        "shards_tokens_per_second": round(shards),
         "training_tokens_per_second": round(training),
         "ratio": round(pipeline / training, 1),
+        "shards_ratio": round(shards / training, 1),
     }
     print(json.dumps(found))
 
