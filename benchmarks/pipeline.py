@@ -1,7 +1,7 @@
 """Does the pipeline starve training? `python -m benchmarks.pipeline RECIPE [--steps N]`.
 
 Prints a line of JSON: target tokens per second of the pipeline alone, from ids in memory to what `fit` is
-given, and from shards on disk; of training, pipeline included; and how many times as many the pipeline gives.
+given, and from shards on disk; of training, pipeline included; and the ratios to training.
 At a ratio well above 1 the pipeline, which runs ahead of the training, keeps it waiting for nothing but the
 first batch.
 """

@@ -157,7 +157,7 @@ def _alternate(ways: dict[str, Callable[[], Any]], rounds: int) -> dict[str, flo
     caches of the processor cold, and that is no part of what a server adds.
     """
     seconds: dict[str, list[float]] = {name: [] for name in ways}
-    for number in range(UNWATCHED + rounds // IN_A_ROW):
+    for number in range(UNWATCHED + -(-rounds // IN_A_ROW)):
         for name, run in ways.items():
             run()
             for _ in range(IN_A_ROW):

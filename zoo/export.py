@@ -19,7 +19,7 @@ import tensorflow as tf
 
 from zoo.verify import Report, verify_in_fresh_process
 from zoo.verify.files import checksum
-from zoo.verify.graph import TEXT_OPERATIONS, known_operations, operations, read_meta_graph
+from zoo.verify.graph import needs, read_meta_graph
 from zoo.verify.layout import (
     ALWAYS_ASKED,
     EXTRA,
@@ -343,8 +343,6 @@ def _plain(example: Example) -> dict[str, Any]:
 
 
 def _manifest(functions: Mapping[str, _Traced], path: Path, card: Card) -> dict[str, Any]:
-    known = known_operations()
-    used = {known.get(name) for name in operations(read_meta_graph(path))}
     files = {file.relative_to(path).as_posix(): file for file in sorted(path.rglob("*")) if file.is_file()}
     return {
         "card": asdict(card),
@@ -354,7 +352,7 @@ def _manifest(functions: Mapping[str, _Traced], path: Path, card: Card) -> dict[
             "tensorflow": tf.__version__,
             "keras": installed_version("keras"),
         },
-        "needs": [TEXT_OPERATIONS] if TEXT_OPERATIONS in used else [],
+        "needs": needs(read_meta_graph(path)),
         "signatures": {
             name: {
                 "inputs": _forms(traced.inputs),

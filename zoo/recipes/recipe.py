@@ -65,12 +65,15 @@ class Recipe:
         Args:
             model: that is trained; told by its numbers and names, not by those of models that it is made of.
         """
-        config = model.get_config().items()
-        plain = {name: value for name, value in config if isinstance(value, str | int | float)}
+        sizes = {
+            name: value
+            for name, value in model.get_config().items()
+            if isinstance(value, str | int | float) and name not in ("name", "trainable")
+        }
         return {
             "recipe": self.name,
             "settings": self.training.facts(),
-            "model": {name: value for name, value in plain.items() if name not in ("name", "trainable")},
+            "model": sizes,
             "max_source_length": self.max_source_length,
             "max_length": self.max_length,
         }

@@ -23,7 +23,7 @@ BLANK = (b"", b"   ", b"\t\r\n", "\u3000\u00a0".encode())
 
 UNUSUAL = (
     ("long words " * 500)[:5000].encode(),
-    # Wherever bytes are cut, a character of one of the two is cut through.
+    # Wherever one of the first 4,500 bytes is the last, a character of one of the two is cut through.
     ("\u20ac" * 1500).encode(),
     ("a" + "\u20ac" * 1500).encode(),
     "👩‍👩‍👧‍👦 🏳️‍🌈 \U0001f9d1\U0001f3fd".encode(),
@@ -90,8 +90,9 @@ def _padded(value: np.ndarray, shape: Sequence[int]) -> np.ndarray:
 
 def _same(found: np.ndarray, expected: np.ndarray) -> bool:
     """Whether two answers agree, however far each was padded; numbers with a point within `TOLERANCE`."""
-    empty_list = 0 in (found.size, expected.size) and 0 not in (found.ndim, expected.ndim)
-    if found.ndim != expected.ndim and not empty_list:
+    # An empty list may have lost axes on its way through JSON, which a single value never has.
+    lost_axes = min(found.ndim, expected.ndim) > 0 and min(found.size, expected.size) == 0
+    if found.ndim != expected.ndim and not lost_axes:
         return False
     rank = max(found.ndim, expected.ndim)
     sizes = [(*value.shape, *[0] * (rank - value.ndim)) for value in (found, expected)]

@@ -100,8 +100,7 @@ def _read(path: Path) -> graph.Written:
 
 
 def _load(path: Path, written: graph.Written) -> Loaded:
-    known = graph.known_operations()
-    if any(known[name] == graph.TEXT_OPERATIONS for name in graph.operations(written.meta_graph)):
+    if graph.needs(written.meta_graph):
         register_text_operations()
     return load_both_ways(path)
 

@@ -13,7 +13,8 @@ from zoo.verify.report import Check, Rule
 
 __all__ = ["CONTENTS", "check_files", "checksum"]
 
-PATTERN = re.compile(r"[*?[]")
+PATTERN = re.compile(r"[\[\\]")
+"""What in a path stands for something else where TensorFlow looks for the files of variables by a pattern."""
 
 LEAST_PARTS = 3
 """Of a folder that is looked for: what is shorter, such as `/models`, can be a word of a text."""
@@ -36,7 +37,10 @@ def _missing_or_cut(path: Path) -> Iterator[str]:
         yield _what_it_is_instead(path)
         return
     if PATTERN.search(str(path.resolve())):
-        yield f"{path.resolve()} has one of * ? [ in it, which TensorFlow takes for a pattern of many paths."
+        yield (
+            f"{path.resolve()} has [ or \\ in it, which TensorFlow takes for a pattern of many paths: move "
+            "it to a folder without."
+        )
     sizes = read_manifest(path)["files"]
     there = {file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()}
     for name in sorted(there - set(sizes) - {MANIFEST}):

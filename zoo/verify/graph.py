@@ -14,7 +14,15 @@ from zoo.verify.layout import from_plain
 from zoo.verify.operations import is_of_xla, nodes, operations, parts_for_xla
 from zoo.verify.report import Rule
 
-__all__ = ["RULES", "TEXT_OPERATIONS", "Written", "known_operations", "operations", "read_meta_graph"]
+__all__ = [
+    "RULES",
+    "TEXT_OPERATIONS",
+    "Written",
+    "known_operations",
+    "needs",
+    "operations",
+    "read_meta_graph",
+]
 
 TEXT_OPERATIONS = "tensorflow-text"
 """The package whose ops have to be registered before a graph with them can be loaded."""
@@ -84,6 +92,12 @@ def known_operations() -> Mapping[str, str]:
     return known
 
 
+def needs(meta_graph: Any) -> list[str]:
+    """The packages whose ops a graph has, besides TensorFlow."""
+    used = {known_operations().get(name) for name in operations(meta_graph)}
+    return [TEXT_OPERATIONS] if TEXT_OPERATIONS in used else []
+
+
 def _form(tensor: Any) -> dict[str, Any]:
     """Dtype and shape of a `TensorInfo`; the shape is None where not even the rank is known."""
     shape = tf.TensorShape(tensor.tensor_shape)
@@ -120,6 +134,8 @@ def _other_signatures(written: Written) -> Iterator[str]:
         if found[name] != expected[name]:
             yield f"{name} is {found[name]} where the manifest says {expected[name]}."
         yield from _unfit_neutrals(name, written.signatures[name])
+    if written.manifest["needs"] != needs(written.meta_graph):
+        yield f"The manifest needs {written.manifest['needs']}, the graph {needs(written.meta_graph)}."
 
 
 def _unfit_neutrals(name: str, form: Mapping[str, Any]) -> Iterator[str]:
@@ -167,23 +183,13 @@ def _unknown_operations(written: Written) -> Iterator[str]:
         elif not is_of_xla(name):
             yield f"{name} is not known to tensorflow/serving:2.20.0."
     versions = written.meta_graph.graph_def.versions
-    needed, refused = versions.min_consumer, list(versions.bad_consumers)
-    if needed > IMAGE_GRAPHS or IMAGE_GRAPHS in refused:
-        yield (
-            f"The graph needs version {needed} of graphs, and not {refused}; tensorflow/serving:2.20.0 reads "
-            f"{IMAGE_GRAPHS}."
-        )
-    yield from _other_needs(written)
+    needed = versions.min_consumer
+    if needed > IMAGE_GRAPHS:
+        yield f"The graph needs version {needed} of graphs; tensorflow/serving:2.20.0 reads {IMAGE_GRAPHS}."
+    if IMAGE_GRAPHS in versions.bad_consumers:
+        yield f"The graph rules version {IMAGE_GRAPHS} of graphs out, which tensorflow/serving:2.20.0 reads."
     for operation, attribute in sorted({*_unknown_attributes(written.meta_graph)}):
         yield f"{operation} has the attribute {attribute}, which tensorflow/serving:2.20.0 does not know."
-
-
-def _other_needs(written: Written) -> Iterator[str]:
-    """Whether the manifest names the packages whose ops there are, beside TensorFlow's own."""
-    uses = {known_operations().get(name, "") for name in operations(written.meta_graph)} & {TEXT_OPERATIONS}
-    needs = written.manifest["needs"]
-    if uses != set(needs):
-        yield f"The manifest says that the export needs {needs}, and the graph uses {sorted(uses)}."
 
 
 def _unknown_attributes(meta_graph: Any) -> Iterator[tuple[str, str]]:
@@ -225,7 +231,7 @@ def _constant_weights(written: Written) -> Iterator[str]:
 RULES = (
     Rule(
         "signatures",
-        "names, dtypes and shapes are those of the manifest",
+        "names, dtypes and shapes are those of the manifest, and so are the packages that it needs",
         "Export again: a manifest and its graph are written together.",
         _other_signatures,
     ),

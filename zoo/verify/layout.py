@@ -103,7 +103,7 @@ def from_plain(value: Any, dtype: str) -> np.ndarray:
         array = np.array(value, dtype=dtype)
     held = np.all(np.isfinite(array)) if array.dtype.kind == "f" else np.array_equal(array, np.array(value))
     if not held:
-        raise ValueError(f"Expected numbers of {dtype}, got {value}.")
+        raise ValueError(f"Expected finite numbers of {dtype}, got {value}.")
     return array
 
 

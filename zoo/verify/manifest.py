@@ -35,7 +35,8 @@ NAMED_TEXTS = _Kind(
     "an object of texts", lambda value: isinstance(value, dict) and _are_texts(value.values())
 )
 FIGURES = _Kind(
-    "an object of numbers", lambda value: isinstance(value, dict) and all(map(_is_number, value.values()))
+    "an object of finite numbers",
+    lambda value: isinstance(value, dict) and all(map(_is_number, value.values())),
 )
 SHAPE = _Kind("a list of sizes, or null", _is_shape)
 

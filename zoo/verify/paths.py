@@ -24,7 +24,7 @@ OPENS_FILES = re.compile(
     r"(?:Read|Write)File|MatchingFiles(?:Dataset.*)?|WholeFileReader.*|(?:TextLine|TFRecord|FixedLengthRecord)"
     r"(?:Dataset|Reader).*|(?:Load|Save|Snapshot|ListSnapshotChunks|CSV|Experimental(?:LMDB|CSV)|LMDB)"
     r"Dataset.*|LMDBReader|SqlDataset|ExperimentalSqlDataset|ImmutableConst|LookupTableExportToFile"
-    r"|GenerateVocabRemapping|LoadAndRemapMatrix"
+    r"|GenerateVocabRemapping|LoadAndRemapMatrix|Restore|RestoreSlice|Save|SaveSlices"
 )
 """Ops that open files by names that they are given, but for those of `NAMED_FILE`."""
 
@@ -36,7 +36,7 @@ NAMED_FILE = {
     "CacheDataset": 1,
     "CacheDatasetV2": 1,
 }
-"""Ops that open a file where variables are restored or a table is filled, and which input names it."""
+"""Ops that open files in sound exports, too, and which input names the file."""
 
 
 def _places(written: Written) -> Iterator[str]:

@@ -19,6 +19,9 @@ __all__ = ["RULES", "Reviewed"]
 
 VOCABULARIES, LABELS = "*_vocabulary.json", "labels.txt"
 
+OWN = ("source_vocabulary.json", "target_vocabulary.json")
+"""Of the zoo's predictors; one of your own may call its files otherwise and write them as it likes."""
+
 MEMBERS = ("characters", "words", "pieces")
 """Under which a vocabulary lists its tokens, in the order of ids."""
 
@@ -38,7 +41,7 @@ OF_BYTES = 260
 """Ids of a vocabulary of bytes, the special ones counted: there is no other."""
 
 LEAST_BYTES = 4
-"""That a model of word pieces has for each of them."""
+"""Bytes that a model of word pieces has at least for each piece."""
 
 LAST_CHARACTER = 0x10FFFF
 
@@ -65,7 +68,7 @@ class _Held(NamedTuple):
     """Of SentencePiece."""
     sealed: int
     """Bytes of the largest model of word pieces, which names none of them; 0 where there is none."""
-    labels: list[list[bytes]]
+    strings: list[list[bytes]]
     """Constants of strings as they are, UTF-8 or not."""
 
 
@@ -78,7 +81,7 @@ def _other_lists(reviewed: Reviewed) -> Iterator[str]:
             yield _sentence(name, entries)
     if (extra / LABELS).is_file():
         labels = (extra / LABELS).read_text(encoding="utf-8").splitlines()
-        if [label.encode() for label in labels] not in held.labels:
+        if [label.encode() for label in labels] not in held.strings:
             yield _sentence(LABELS, labels)
 
 
@@ -88,12 +91,15 @@ def _sentence(name: str, entries: Sequence[str]) -> str:
 
 
 def _vocabularies(extra: Path) -> Iterator[tuple[str, list[str]]]:
-    """The files of tokenizers with what they list; those of bytes, which have nothing to list, left out."""
+    """The files of tokenizers with what they list; those of the zoo's own that should list something and do
+    not come with an empty list."""
     for file in sorted(extra.glob(VOCABULARIES)):
-        content = json.loads(file.read_text(encoding="utf-8"))
+        read = json.loads(file.read_text(encoding="utf-8"))
+        content = read if isinstance(read, dict) else {}
         listed = [list(content[name]) for name in MEMBERS if name in content]
-        if listed or content.get("vocab_size") != OF_BYTES:
-            yield file.name, listed[0] if listed else []
+        if not listed and file.name in OWN and content.get("vocab_size") != OF_BYTES:
+            listed = [[]]
+        yield from ((file.name, entries) for entries in listed)
 
 
 def _held(meta_graph: Any) -> _Held:
@@ -103,20 +109,17 @@ def _held(meta_graph: Any) -> _Held:
         for node in found
         if node.op == "Const" and len(node.attr["value"].tensor.tensor_shape.dim) == 1
     ]
+    strings = [list(constant) for constant in constants if constant.dtype == object]
     numbers = [constant for constant in constants if _are_characters(constant)]
     return _Held(
         [
             *([chr(number) for number in constant] for constant in numbers),
-            *(
-                [text.decode("utf-8", "replace") for text in constant]
-                for constant in constants
-                if constant.dtype == object
-            ),
+            *([text.decode("utf-8", "replace") for text in constant] for constant in strings),
         ],
         [constant for constant in numbers if np.array_equal(np.sort(constant), np.arange(len(constant)))],
         [node.attr["model"].s for node in found if node.op == "SentencepieceOp"],
         max((len(constant) for constant in constants if constant.dtype == np.uint8), default=0),
-        [list(constant) for constant in constants if constant.dtype == object],
+        strings,
     )
 
 
