@@ -47,6 +47,13 @@ def failing(path):
     return {check.name: check.detail for check in verify(path).failures}
 
 
+def assert_one_fails(path, check, reason):
+    """One check fails and no other, and its detail holds the reason."""
+    failures = failing(path)
+    assert list(failures) == [check]
+    assert reason in failures[check]
+
+
 def replace_file(path, name, content):
     """Put other bytes into a file, and into the manifest what it says of them."""
     (path / name).parent.mkdir(exist_ok=True)

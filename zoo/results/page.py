@@ -194,9 +194,9 @@ def _section(record: Record) -> str:
         ("command", f"`{record['command']}`"),
         ("time", f"{record['hours']:.2f} hours"),
         ("machine", _machine(record["machine"])),
-        ("versions", _versions(record["versions"])),
+        ("versions", _named(record["versions"])),
         ("parameters", f"{record['parameters']:,}" if record["parameters"] else "not counted"),
-        ("model", _model(record.get("model"))),
+        ("model", _named(record.get("model"))),
         ("pairs", ", ".join(f"{name} {count:,}" for name, count in record["pairs"].items())),
         ("settings", _settings(record["settings"])),
     ]
@@ -255,8 +255,8 @@ def _epochs(record: Record) -> str:
     return f"{record['epochs']} of {record['settings']['epochs']} epochs"
 
 
-def _versions(versions: Mapping[str, str] | None) -> str:
-    return ", ".join(f"{name} {version}" for name, version in (versions or {}).items()) or NOT_RECORDED
+def _named(values: Mapping[str, Any] | None) -> str:
+    return ", ".join(f"{name} {value}" for name, value in (values or {}).items()) or NOT_RECORDED
 
 
 def _machine(machine: Mapping[str, Any] | None) -> str:
@@ -271,10 +271,6 @@ def _settings(settings: Mapping[str, Any]) -> str:
     return ", ".join(
         f"{value:,} {IN_WORDS[name]}" for name, value in given.items() if name in IN_WORDS
     ) + "".join(f", {name} {_setting(value)}" for name, value in given.items() if name not in IN_WORDS)
-
-
-def _model(numbers: Mapping[str, Any] | None) -> str:
-    return ", ".join(f"{name} {value}" for name, value in (numbers or {}).items()) or NOT_RECORDED
 
 
 def _setting(value: Any) -> str:

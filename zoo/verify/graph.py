@@ -134,8 +134,9 @@ def _other_signatures(written: Written) -> Iterator[str]:
         if found[name] != expected[name]:
             yield f"{name} is {found[name]} where the manifest says {expected[name]}."
         yield from _unfit_neutrals(name, written.signatures[name])
-    if written.manifest["needs"] != needs(written.meta_graph):
-        yield f"The manifest needs {written.manifest['needs']}, the graph {needs(written.meta_graph)}."
+    said, needed = written.manifest["needs"], needs(written.meta_graph)
+    if said != needed:
+        yield f"The manifest needs {said}, the graph {needed}."
 
 
 def _unfit_neutrals(name: str, form: Mapping[str, Any]) -> Iterator[str]:

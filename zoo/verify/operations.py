@@ -1,19 +1,25 @@
 """The ops of a graph and of its functions, and what there is meant for XLA, which TensorFlow Serving has
 switched off: neither an export nor a server should let that pass."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-__all__ = ["is_of_xla", "nodes", "operations", "parts_for_xla"]
+__all__ = ["is_of_xla", "nodes", "operations", "parts", "parts_for_xla"]
 
 _MARKS = ("_XlaMustCompile", "_XlaCompile")
 
 
+def parts(meta_graph: Any) -> Iterator[Iterable[Any]]:
+    """The nodes of a `MetaGraphDef` itself, and those of each function; a name is its part's own."""
+    yield meta_graph.graph_def.node
+    for function in meta_graph.graph_def.library.function:
+        yield function.node_def
+
+
 def nodes(meta_graph: Any) -> Iterator[Any]:
     """Every `NodeDef` of a `MetaGraphDef`, those in its functions too."""
-    yield from meta_graph.graph_def.node
-    for function in meta_graph.graph_def.library.function:
-        yield from function.node_def
+    for part in parts(meta_graph):
+        yield from part
 
 
 def operations(meta_graph: Any) -> set[str]:

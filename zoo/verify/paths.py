@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from zoo.verify.graph import Written
-from zoo.verify.operations import nodes
+from zoo.verify.operations import nodes, parts
 from zoo.verify.report import Rule
 
 __all__ = ["RULES"]
@@ -56,15 +56,16 @@ def _places(written: Written) -> Iterator[str]:
 def _named_files(meta_graph: Any) -> Iterator[str]:
     """Files that a constant of the graph names, and that are no assets."""
     assets = {_node_of(asset.tensor_info.name) for asset in meta_graph.asset_file_def}
-    functions = (function.node_def for function in meta_graph.graph_def.library.function)
-    for part in (meta_graph.graph_def.node, *functions):
-        constants = {node.name: node.attr["value"].tensor for node in part if node.op == "Const"}
-        for node in part:
-            if node.op in NAMED_FILE:
-                source = _node_of(node.input[NAMED_FILE[node.op]])
-                if source in constants and source not in assets and any(constants[source].string_val):
-                    name = constants[source].string_val[0].decode("utf-8", "replace")
-                    yield f"{node.name} is the op {node.op}, which opens {name}, a file that is no asset."
+    for part in parts(meta_graph):
+        texts = {
+            node.name: b"".join(node.attr["value"].tensor.string_val[:1])
+            for node in part
+            if node.op == "Const" and node.name not in assets
+        }
+        for node in (node for node in part if node.op in NAMED_FILE):
+            if text := texts.get(_node_of(node.input[NAMED_FILE[node.op]])):
+                name = text.decode("utf-8", "replace")
+                yield f"{node.name} is the op {node.op}, which opens {name}, a file that is no asset."
 
 
 def _node_of(tensor: str) -> str:
@@ -87,9 +88,9 @@ def _path_in(text: bytes) -> str:
     root = ROOT.match(path)
     if root is None:
         return ""
-    parts = [part for part in re.split(r"[/\\]", path[root.end() :]) if part]
+    names = [name for name in re.split(r"[/\\]", path[root.end() :]) if name]
     least = 1 if "://" in root[0] else LEAST_PARTS
-    is_path = len(parts) >= least and all(map(PART.fullmatch, parts))
+    is_path = len(names) >= least and all(map(PART.fullmatch, names))
     return path.removeprefix("hash_table_") if is_path else ""
 
 
