@@ -13,7 +13,7 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks.growth import CURVES, Curve, Point, growth_table
+from benchmarks.growth import CURVES, Curve, Point, growth_table, times_the_memory_of_one
 from benchmarks.measure import Measured, read
 from benchmarks.peers import ENVIRONMENTS
 from benchmarks.table import OURS, ratios, ratios_table
@@ -148,6 +148,8 @@ def main() -> None:
     console.print(ratios_table(list(ratios(rounds, WORK))))
     curves = [(curve, grow(curve)) for curve in CURVES if curve.work in works]
     console.print(growth_table(curves))
+    for line in filter(None, (times_the_memory_of_one(*measured) for measured in curves)):
+        console.print(line, highlight=False)
     if arguments.save:
         arguments.save.parent.mkdir(parents=True, exist_ok=True)
         arguments.save.write_text(json.dumps(record(rounds, curves), indent=1) + "\n", encoding="utf-8")

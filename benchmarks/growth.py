@@ -18,9 +18,21 @@ from rich.table import Table
 from benchmarks.measure import peak_memory
 from benchmarks.work import WORK, Work
 
-__all__ = ["CURVES", "Curve", "Point", "growth_table", "main", "measure_point", "slopes"]
+__all__ = [
+    "CURVES",
+    "Curve",
+    "Point",
+    "growth_table",
+    "main",
+    "measure_point",
+    "slopes",
+    "times_the_memory_of_one",
+]
 
 PARTED = 64
+
+MEMORY_GOAL = 1.5
+"""Memory that a search of eight hypotheses takes, at most, in units of what one takes."""
 
 
 def _axis(name: str) -> Callable[[Work, int], Work]:
@@ -84,6 +96,18 @@ def slopes(points: Sequence[Point]) -> list[float | None]:
     """MiB added for each more of the axis since the point before: constant where memory grows linearly."""
     pairs = itertools.pairwise(points)
     return [None, *((b.added_mb - a.added_mb) / (b.value - a.value) for a, b in pairs)]
+
+
+def times_the_memory_of_one(curve: Curve, points: Sequence[Point]) -> str:
+    """What the most hypotheses take, beside the goal; nothing of a curve of another axis."""
+    if curve.axis != "hypotheses":
+        return ""
+    ratio = points[-1].added_mb / points[0].added_mb
+    verdict = "reached" if ratio <= MEMORY_GOAL else "missed"
+    return (
+        f"{curve.work}: {points[-1].value} hypotheses add {ratio:.2f} times the memory of {points[0].value}, "
+        f"goal at most {MEMORY_GOAL}: {verdict}"
+    )
 
 
 def growth_table(curves: Sequence[tuple[Curve, Sequence[Point]]]) -> Table:

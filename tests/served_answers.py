@@ -51,7 +51,7 @@ def clients(server: Any, model: str) -> Iterator[Client]:
 
 
 def assert_same(found: Mapping[str, list], expected: Mapping[str, list], where: str) -> None:
-    """Texts equal, numbers to 1e-5."""
+    """Texts equal, numbers within 1e-5 plus 1e-5 of the expected one; `zoo verify` allows only the larger."""
     assert found.keys() == expected.keys(), where
     for name, rows in expected.items():
         if _are_texts(rows):

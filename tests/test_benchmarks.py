@@ -9,7 +9,7 @@ import pytest
 from keras import ops
 
 from benchmarks.bench import record, systems_of
-from benchmarks.growth import AXES, CURVES, Point, measure_point, slopes
+from benchmarks.growth import AXES, CURVES, Curve, Point, measure_point, slopes, times_the_memory_of_one
 from benchmarks.measure import Measured, read, time_runs
 from benchmarks.models import make
 from benchmarks.ours import by_fit, by_step, measure, served
@@ -195,6 +195,15 @@ def test_peers_do_the_work_that_there_is_a_goal_for():
 def test_memory_is_told_for_each_more_of_the_axis():
     points = [Point(20, 1.0, 100.0), Point(40, 2.0, 140.0), Point(80, 4.0, 220.0)]
     assert slopes(points) == [None, 2.0, 2.0]
+
+
+@pytest.mark.parametrize(("most", "told"), [(149.0, "1.49 times"), (151.0, "1.51 times")])
+def test_memory_of_eight_hypotheses_stands_beside_that_of_one(most, told):
+    curve = Curve("tiny-beam5", "hypotheses", (1, 8))
+    line = times_the_memory_of_one(curve, [Point(1, 1.0, 100.0), Point(8, 2.0, most)])
+    assert told in line
+    assert line.endswith("reached" if most < 150 else "missed")
+    assert not times_the_memory_of_one(CURVES[0], [])
 
 
 def test_a_point_of_a_curve_is_measured(tiny_sizes):

@@ -8,8 +8,10 @@ import shutil
 import curl_commands
 import keras
 import pytest
+from typer.testing import CliRunner
 
 import zoo.export
+from zoo import cli
 from zoo.decoders import Beam
 from zoo.describe import Where, describe
 from zoo.export import Card
@@ -19,6 +21,7 @@ from zoo.serving.server import Server
 from zoo.tokenizers import Characters
 from zoo.verify import Check, Report
 from zoo.verify.layout import GOLDEN, MANIFEST
+from zoo.verify.manifest import manifest_faults
 
 QUESTIONS = ("abba", "it's a|b")
 CARD = Card(
@@ -30,6 +33,7 @@ CARD = Card(
     licence="ours",
     metrics={"test.greedy.exact_match": 0.25},
     notes=("Nothing was learned.",),
+    data="letters drawn by hand",
 )
 
 
@@ -105,6 +109,30 @@ def test_the_python_of_a_card_runs_as_printed(card):
     assert set(over_rest) == {"text", "score", "ranked_score", "length"}
     assert [text.decode() for text in answers[1]["text"][0]] == over_rest["text"]
     assert answers[1]["score"][0] == pytest.approx(over_rest["score"], abs=1e-5)
+
+
+def test_the_command_tells_what_someone_must_know_before_using_a_model(export):
+    told = CliRunner().invoke(cli.app, ["describe", str(export)])
+    assert told.exit_code == 0, told.output
+    for row in (
+        "| task | toy |",
+        "| languages | en |",
+        "| trained on | letters drawn by hand |",
+        "| licence | ours |",
+        "| test, greedy, exact match | 0.2500 |",
+    ):
+        assert row in told.output
+    signatures = re.findall(r"^\| `(\w+)` \|", told.output, re.MULTILINE)
+    assert signatures == ["serving_default", "greedy", "beam", "generate", "sample", "score", "align"]
+
+
+def test_an_export_from_before_cards_named_their_data_is_described(export, tmp_path):
+    path = shutil.copytree(export, tmp_path / "7")
+    manifest = json.loads((path / MANIFEST).read_text())
+    del manifest["card"]["data"]
+    assert not list(manifest_faults(manifest))
+    (path / MANIFEST).write_text(json.dumps(manifest))
+    assert "| trained on | not stated |" in describe(path)
 
 
 def test_a_model_stands_for_its_highest_version(export):

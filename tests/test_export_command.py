@@ -139,6 +139,7 @@ def verified(monkeypatch):
 def test_every_kind_of_predictor_is_exported(here, verified, function, option, question, signatures):
     (here / "yes.wav").write_bytes(SOUND)
     about = ["--description", "A toy.", "--licence", "CC0-1.0", "--language", "en", "--language", "de"]
+    about += ["--trained-on", "three words"]
     words = ["export", "--predictor", f"kinds:{function}", "--name", "toy", option, question, *about]
     result = invoke(*words, "--to", "models")
     assert result.exit_code == 0, result.output
@@ -156,6 +157,7 @@ def test_every_kind_of_predictor_is_exported(here, verified, function, option, q
         "licence": "CC0-1.0",
         "metrics": {},
         "notes": [],
+        "data": "three words",
     }
     golden = json.loads((path / "assets.extra" / "golden.json").read_text())
     (name,) = {form["question"] for form in manifest["signatures"].values()}
@@ -172,8 +174,8 @@ def test_every_kind_of_predictor_is_exported(here, verified, function, option, q
         ),
         (["export", "dates", "--predictor", "a:b"], "not both"),
         (
-            ["export", "dates", "--name", "d", "--licence", "x"],
-            "Leave --name, --licence out: a recipe brings its own",
+            ["export", "dates", "--name", "d", "--licence", "x", "--trained-on", "y"],
+            "Leave --name, --licence, --trained-on out: a recipe brings its own",
         ),
         (
             ["export", "--predictor", "a:b", "--name", "d", "--data", "x"],

@@ -97,6 +97,18 @@ def test_inputs_of_signatures_are_named_batches(predictor):
         assert set(signature.neutral) == set(signature.inputs) - {"text", "target"}
 
 
+def test_neutral_values_are_part_of_the_contract(predictor):
+    signatures = predictor.signatures()
+    assert signatures["generate"].neutral == {
+        "width": 0,
+        "length_penalty": -1000,
+        "min_length": 0,
+        "max_length": 0,
+        "prefix": "",
+    }
+    assert signatures["sample"].neutral == {"seed": 0, "temperature": 1, "top_k": 0, "top_p": 1}
+
+
 def test_no_align_for_a_model_without_attention(predictor):
     class Blind:
         vocab_size = 8

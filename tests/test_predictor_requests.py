@@ -73,6 +73,14 @@ def test_requests_of_one_batch_ask_for_different_searches(ask, predictor):
         assert_equal_rows(together, row, 0)
 
 
+@pytest.mark.parametrize(("penalty", "nearest"), [(float("inf"), 10), (11, 10), (-1e30, -10), (-10.5, -10)])
+def test_a_length_penalty_is_brought_to_between_minus_10_and_10(ask, penalty, nearest):
+    beyond, at = (ask("generate", ["abc"], length_penalty=[value]) for value in (penalty, nearest))
+    assert_equal_rows(beyond, 0, 0, at)
+    inside = ask("generate", ["abc"], length_penalty=[0.9 * nearest])
+    assert np.abs(inside["ranked_score"] - at["ranked_score"]).max() > 1e-3
+
+
 def test_a_sample_is_what_its_seed_says(ask):
     texts = ["abc", "cab", "abc", "", "abc"]
     seeds = [3, 3, 4, 3, 3]

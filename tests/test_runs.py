@@ -34,6 +34,7 @@ def shouting() -> Task:
         examples=("cab", "abba"),
         baselines={"upper": lambda sources: [source.upper() for source in sources]},
         notes=("Only three letters.",),
+        data="all words of three letters",
     )
 
 
@@ -135,6 +136,7 @@ def test_an_export_carries_the_card_and_the_search_of_the_recipe(run, tmp_path):
     card = json.loads((path / "assets.extra" / "zoo.json").read_text())["card"]
     assert card["metrics"] == {"words.beam.exact_match": 0.5}
     assert card["notes"] == ["Only three letters."]
+    assert card["data"] == "all words of three letters"
     model = tf.saved_model.load(str(path))
     answers = model.signatures["beam"](text=tf.constant(["cab"]))
     assert answers["text"].shape == (1, 2)

@@ -20,9 +20,11 @@ text again. Each part has its own package, which knows nothing of the others tha
     zoo.runs                    recipes trained, evaluated and exported
 
 `import zoo` imports none of them. They are imported when they are first used, as `zoo.plots` or by
-`import zoo.plots`, so a client runs where TensorFlow is not installed.
+`import zoo.plots`, so a client runs where TensorFlow is not installed. Where Keras and TensorFlow are at work
+already, it imports `zoo.models`, so that Keras can load what was saved of them.
 """
 
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -68,6 +70,12 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
+def _register() -> None:
+    """Tell Keras the classes that are in `.keras` files, if it is there to be told."""
+    if sys.modules.get("keras") and sys.modules.get("tensorflow"):
+        import_module("zoo.models")
+
+
 def _version() -> str:
     """What pyproject.toml says, as the installation recorded it."""
     from importlib.metadata import PackageNotFoundError, version
@@ -76,3 +84,6 @@ def _version() -> str:
         return version(DISTRIBUTION)
     except PackageNotFoundError:
         return NOT_INSTALLED
+
+
+_register()

@@ -136,6 +136,7 @@ def _about(path: Path, manifest: Mapping[str, Any]) -> str:
         "task": card["task"],
         "recipe": card["recipe"],
         "languages": ", ".join(card["languages"]),
+        "trained on": card.get("data") or "not stated",  # exports from before the field have none
         "licence": card["licence"],
         "created": manifest["created"],
         "made with": ", ".join(f"{name} {version}" for name, version in manifest["versions"].items()),

@@ -61,6 +61,7 @@ class Card:
         licence: of the data and so of the weights, in words.
         metrics: name to figure.
         notes: facts that belong beside the figures.
+        data: what it was trained on, in words; empty: not stated.
 
     Raises:
         ValueError: the name cannot be served, or a field is not plain JSON.
@@ -74,6 +75,7 @@ class Card:
     licence: str
     metrics: Mapping[str, float] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    data: str = ""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9][a-z0-9_.-]*", self.name):

@@ -256,6 +256,7 @@ def export(run: Run, task: Task, folder: Path, *, figures: Mapping[str, float]) 
         licence=task.licence,
         metrics=dict(figures),
         notes=tuple(task.notes),
+        data=task.data,
     )
     return zoo.export.write(run.predictor, folder, card=card, questions=task.examples)
 

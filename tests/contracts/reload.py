@@ -6,7 +6,7 @@ from pathlib import Path
 import keras
 import numpy as np
 
-import zoo.models  # noqa: F401
+import zoo  # noqa: F401
 
 for file in sorted(Path(sys.argv[1]).glob("*.keras")):
     model = keras.models.load_model(file)

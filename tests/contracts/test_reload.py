@@ -1,4 +1,4 @@
-"""Every layer and model of the zoo is saved, and loaded in a process that imports the zoo and no more."""
+"""Every layer and model of the zoo is saved, and loaded in a process that imports Keras and the zoo alone."""
 
 import subprocess
 import sys

@@ -210,6 +210,17 @@ def test_transforms_are_applied_in_order():
     assert [round(math.exp(h.ranked), 4) for h in hypotheses(cold)] == [0.3, 0.1]
 
 
+@pytest.mark.parametrize("temperature", [1e-4, 0.0, -5.0])
+def test_a_temperature_below_a_thousandth_counts_as_that(temperature):
+    """A is 1.001 times as likely as B, so that a thousandth leaves B a probability of 1 / (1 + e)."""
+    logits = logits_of({END: 1e-9, A: 1.001 / 2.001, B: 1 / 2.001})
+    for coldest in (0.001, temperature):
+        found = hypotheses(search(logits, [Temperature(coldest)], max_length=1))
+        likelier = 1.001**1000
+        expected = [likelier / (1 + likelier), 1 / (1 + likelier)]
+        assert [math.exp(h.ranked) for h in found[:2]] == pytest.approx(expected, abs=1e-3)
+
+
 EVERY_TRANSFORM = [
     MinimumLength(tf.constant([0, 1, 2])),
     ForbiddenTokens(tf.constant([[C, A], [0, 0], [C, 0]])),

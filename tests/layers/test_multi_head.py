@@ -156,6 +156,25 @@ def test_a_step_of_hypotheses_over_the_memory_of_their_source(width):
     )
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@each_normalization
+def test_a_step_with_nothing_to_look_at_reads_zeros(normalization, dtype):
+    layer = made(WIDTH, normalization=normalization, dtype=dtype)
+    compute = layer.compute_dtype
+    query = tf.cast(8 * random.normal(size=(B, 2, WIDTH)), compute)
+    shared = layer.project(tf.cast(8 * random.normal(size=(B, S, WIDTH)), compute))
+    own = layer.project(tf.cast(8 * random.normal(size=(2 * B, 3, WIDTH)), compute))
+    nothing = {"shared": np.zeros((B, S), bool), "own": np.zeros(3, bool)}
+    bias = tf.broadcast_to(tf.cast(layer.output_projection.bias.value, compute), (2 * B, WIDTH))
+    for found in (
+        layer.look(rows(query), shared, nothing["shared"][:, None], 2),
+        layer.look_back(rows(query), own, nothing["own"]),
+        layer.look_back_beyond(rows(query), own, nothing["own"], shared, nothing["shared"], 2),
+    ):
+        assert found.dtype == compute
+        np.testing.assert_array_equal(found, bias)
+
+
 @each_normalization
 def test_a_step_over_what_is_shared_and_what_is_own(normalization):
     """It equals attention over both side by side."""

@@ -112,3 +112,4 @@ def test_an_export_answers_as_it_should_over_both_protocols(tmp_path):
         for client in clients(running, "oxygen"):
             assert_same(client.predict({"nodes": lines}, signature="regress"), expected, "served")
             assert_same(client.predict({"nodes": lines}), {"value": expected["value"]}, "default")
+            assert client.regress(lines) == expected["value"]

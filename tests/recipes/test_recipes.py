@@ -7,7 +7,9 @@ import keras
 import numpy as np
 import pytest
 
+from zoo.models import RecurrentSeq2Seq, TransformerSeq2Seq
 from zoo.recipes import RECIPES, find, own
+from zoo.recipes.sizes import RECURRENT, TRANSFORMER
 from zoo.tokenizers import END, PAD, START
 
 
@@ -53,6 +55,19 @@ def test_the_transformer_has_the_published_sizes():
     model = find("multi30k_transformer").model(task_with(10_000, 10_000))
     assert 2.5e6 < model.count_params() < 2.7e6
     assert find("multi30k_transformer").beam.width == 5
+
+
+@pytest.mark.parametrize(
+    ("kind", "sizes"), [(RecurrentSeq2Seq, RECURRENT), (TransformerSeq2Seq, TRANSFORMER)]
+)
+def test_a_model_of_each_size_has_more_weights_than_the_one_before(kind, sizes):
+    inputs = {"source": np.array([[4, 5, END]]), "target_ids": np.array([[START, 4]])}
+    counts = []
+    for size in ("tiny", "small", "base"):
+        model = kind(20, 20, **sizes[size])
+        assert model(inputs).shape == (1, 2, 20)
+        counts.append(model.count_params())
+    assert counts == sorted(set(counts))
 
 
 def test_a_recipe_of_ones_own(tmp_path):

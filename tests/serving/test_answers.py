@@ -2,7 +2,7 @@
 
 import pytest
 
-from zoo.serving.answers import Classified, Client, Tagged
+from zoo.serving.answers import Classified, Client, ServingError, Signature, Tagged, TensorInfo
 
 ANSWERS = {
     "tag": {
@@ -20,10 +20,11 @@ ANSWERS = {
 
 
 class Canned(Client):
-    """Answers from a table, and keeps what it was asked."""
+    """Answers from a table, and keeps what it was asked; its signatures have the inputs that it is given."""
 
-    def __init__(self):
+    def __init__(self, *inputs):
         super().__init__("toy", None, None, 1.0)
+        self.inputs = inputs or ("text",)
         self.asked = []
 
     def predict(self, inputs, *, signature="serving_default"):
@@ -34,7 +35,8 @@ class Canned(Client):
         return []
 
     def metadata(self):
-        return {}
+        inputs = {name: TensorInfo("DT_STRING", (None,)) for name in self.inputs}
+        return {name: Signature(inputs, {}) for name in ANSWERS}
 
     def close(self):
         pass
@@ -45,6 +47,21 @@ def test_each_call_asks_its_signature_for_the_texts(name):
     client, texts = Canned(), ["a", b"\xff"]
     getattr(client, name)(texts)
     assert client.asked == [(name, {"text": texts})]
+
+
+@pytest.mark.parametrize("name", ["classify", "regress"])
+def test_classes_and_numbers_are_asked_for_whatever_the_model_reads(name):
+    client = Canned("audio")
+    getattr(client, name)([b"RIFF"])
+    assert client.asked == [(name, {"audio": [b"RIFF"]})]
+
+
+@pytest.mark.parametrize("name", ["classify", "regress"])
+def test_a_signature_of_several_inputs_is_left_to_predict(name):
+    client = Canned("text", "prefix")
+    with pytest.raises(ServingError, match=r"one input of '\w+' to fill, got \['prefix', 'text'\]; predict"):
+        getattr(client, name)(["a"])
+    assert client.asked == []
 
 
 def test_tags_without_what_fills_rows_up():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zoo.serving.client import GrpcClient, RestClient, ServingError
+from zoo.serving.client import GrpcClient, RestClient, ServingError, Signature, TensorInfo
 from zoo.serving.client_target import LONGEST_TIMEOUT
 
 CLIENTS = (RestClient, GrpcClient)
@@ -56,7 +56,11 @@ def test_a_target_that_is_none(target):
 
 
 class Recorder(RestClient):
-    """Keeps what it would have asked."""
+    """Keeps what it would have asked a model of texts."""
+
+    def metadata(self):
+        text = {"text": TensorInfo("DT_STRING", (None,))}
+        return {name: Signature(text, {}) for name in ("classify", "regress")}
 
     def predict(self, inputs, *, signature="serving_default"):
         self.asked = inputs

@@ -4,6 +4,58 @@ from zoo.serving.flags import BadValueError, read, usage
 from zoo.serving.messages import RefusalError
 from zoo.serving.settings import Flags
 
+OF_THE_REAL_SERVER = [
+    "--port=8500",
+    "--grpc_socket_path=/tmp/grpc.sock",
+    "--rest_api_port=8501",
+    "--rest_api_num_threads=16",
+    "--rest_api_timeout_in_ms=30000",
+    "--rest_api_enable_cors_support=false",
+    "--grpc_max_threads=16",
+    "--grpc_channel_arguments=grpc.max_connection_age_ms=5",
+    "--enable_grpc_healthcheck_service=false",
+    "--enable_serialization_as_tensor_content=false",
+    "--use_alts_credentials=false",
+    "--ssl_config_file=",
+    "--model_name=default",
+    "--model_base_path=/models/m",
+    "--model_config_file=",
+    "--model_config_file_poll_wait_seconds=0",
+    "--saved_model_tags=serve,gpu",
+    "--prefer_tflite_model=false",
+    "--num_tflite_pools=1",
+    "--num_tflite_interpreters_per_pool=1",
+    "--enable_signature_method_name_check=false",
+    "--allow_version_labels_for_unavailable_models=false",
+    "--remove_unused_fields_from_bundle_metagraph=true",
+    "--platform_config_file=/platform.config",
+    "--file_system_poll_wait_seconds=1",
+    "--num_load_threads=0",
+    "--num_unload_threads=0",
+    "--max_num_load_retries=5",
+    "--load_retry_interval_micros=60000000",
+    "--flush_filesystem_caches=true",
+    "--enable_batching=false",
+    "--batching_parameters_file=",
+    "--enable_per_model_batching_parameters=false",
+    "--enable_model_warmup=true",
+    "--num_request_iterations_for_warmup=0",
+    "--monitoring_config_file=",
+    "--enable_profiler=true",
+    "--tensorflow_session_parallelism=0",
+    "--tensorflow_intra_op_parallelism=0",
+    "--tensorflow_inter_op_parallelism=0",
+    "--tensorflow_session_config_file=/session.config",
+    "--per_process_gpu_memory_fraction=0",
+    "--mixed_precision=bfloat16",
+    "--xla_cpu_compilation_enabled=false",
+    "--xla_gpu_compilation_enabled=false",
+    "--thread_pool_factory_config_file=/threads.config",
+    "--skip_initialize_tpu=false",
+    "--version=false",
+]
+"""Every flag of TensorFlow Serving 2.20, as its main.cc lists them, with a value of its kind."""
+
 
 def test_without_arguments_the_defaults_are_those_of_the_real_server():
     flags = read([]).flags
@@ -60,6 +112,23 @@ def test_what_is_unknown_is_handed_back_and_harms_nothing(argument):
     line = read([argument, "--rest_api_port=5"])
     assert line.unknown == [argument]
     assert line.flags == Flags(rest_api_port=5)
+
+
+@pytest.mark.parametrize("argument", OF_THE_REAL_SERVER)
+def test_every_flag_of_the_real_server_is_known_and_has_an_effect_or_is_named(argument):
+    name = argument.removeprefix("--").partition("=")[0]
+    line = read([argument])
+    assert line.unknown == []
+    assert line.without_effect == ([] if hasattr(line.flags, name) else [name])
+
+
+@pytest.mark.parametrize(
+    "switch", ["prefer_tflite_model", "xla_cpu_compilation_enabled", "xla_gpu_compilation_enabled"]
+)
+def test_a_switch_without_effect_needs_no_value_and_takes_no_other_than_true_and_false(switch):
+    assert read([f"--{switch}"]).without_effect == [switch]
+    with pytest.raises(BadValueError):
+        read([f"--{switch}=auto"])
 
 
 def test_flags_without_effect_are_accepted_and_named():

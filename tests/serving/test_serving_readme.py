@@ -125,10 +125,17 @@ def test_flags_without_effect_that_show_in_the_real_server_are_named():
     named = re.findall("`--([a-z_]+)`", told)
     assert flags.read([f"--{name}=1" for name in named]).without_effect == named
     assert named == [
+        "grpc_socket_path",
+        "grpc_channel_arguments",
+        "saved_model_tags",
+        "prefer_tflite_model",
+        "platform_config_file",
+        "mixed_precision",
+        "xla_cpu_compilation_enabled",
+        "xla_gpu_compilation_enabled",
         "enable_serialization_as_tensor_content",
         "enable_signature_method_name_check",
         "enable_per_model_batching_parameters",
-        "grpc_channel_arguments",
     ]
 
 

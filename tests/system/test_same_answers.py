@@ -6,8 +6,11 @@ The model is small and was never trained; its answers are nonsense, but they mus
 import json
 import subprocess
 import sys
+import threading
+import time
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -20,6 +23,9 @@ import zoo.export
 from zoo.cli import app
 from zoo.serving.client import Alignment, Client, GrpcClient, Hypothesis, Scored
 from zoo.serving.engines import serve
+from zoo.serving.loader import Servable
+from zoo.serving.server import Server
+from zoo.serving.settings import Settings
 
 ODD = ("", "   ", "May " * 500, "👩‍👩‍👧 1 May 🎉", b"1 M\xffay\xc2", "\r\n", "e\u0301")
 TEXTS = (*QUESTIONS, *ODD, "1 May")
@@ -287,3 +293,81 @@ def test_the_command_line_gets_the_answers_of_before_the_export(search, protocol
     near = pytest.approx([one.score for one in best_first], abs=1e-4)
     assert [(one.text, one.length) for one in found] == [(one.text, one.length) for one in best_first]
     assert [one.score for one in found] == near
+
+
+DIFFERENT = {
+    "generate": [
+        {},
+        {"width": 1},
+        {"width": 2, "length_penalty": 1.0},
+        {"length_penalty": -2.0},
+        {"min_length": 5},
+        {"max_length": 2},
+        {"prefix": "20"},
+        {"width": 3, "length_penalty": 0.6, "min_length": 3, "max_length": 7, "prefix": "1"},
+    ],
+    "sample": [{"seed": seed} for seed in range(6)]
+    + [{"seed": 1, "temperature": 0.5}, {"seed": 1, "top_k": 2}, {"seed": 1, "top_p": 0.5}],
+}
+"""Knobs of requests for one text, so that only the knobs can tell their answers apart."""
+
+
+@pytest.fixture(scope="module")
+def batching(export, tmp_path_factory):
+    """A server that runs waiting requests together, one run at a time."""
+    config = tmp_path_factory.mktemp("batching") / "batching.config"
+    config.write_text("max_batch_size { value: 32 } num_batch_threads { value: 1 }")
+    settings = Settings(enable_batching=True, batching_parameters_file=str(config), enable_model_warmup=False)
+    with Server({CARD.name: export.parent}, grpc_port=0, rest_port=0, settings=settings) as server:
+        yield server
+
+
+class Gate:
+    """Holds up the runs of a server; knows how many rows each had.
+
+    Attributes:
+        rows: of each run that was begun.
+        open: while it is not set, runs wait.
+    """
+
+    def __init__(self, monkeypatch):
+        self.rows, self.open = [], threading.Event()
+        run = Servable.run
+
+        def run_once_open(servable, signature, inputs, outputs, **options):
+            self.rows.append(len(inputs["text"]))
+            assert self.open.wait(30)
+            return run(servable, signature, inputs, outputs, **options)
+
+        monkeypatch.setattr(Servable, "run", run_once_open)
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+@pytest.mark.parametrize("signature", DIFFERENT)
+def test_requests_with_other_knobs_share_a_run_and_get_what_each_gets_alone(signature, batching, monkeypatch):
+    """The first holds up the server until all others wait, so these run together, in one batch."""
+    knobs, waiting = DIFFERENT[signature], batching._batcher._waiting
+    for client in clients(batching, CARD.name):
+        ask_for = lambda own, client=client: getattr(client, signature)([QUESTIONS[0]], **own)  # noqa: E731
+        alone = [ask_for(own) for own in knobs]
+        assert len({str(answer) for answer in alone}) > len(knobs) / 2, "knobs have to show in the answers"
+        with monkeypatch.context() as patched, ThreadPoolExecutor(1 + len(knobs)) as pool:
+            gate = Gate(patched)
+            first = pool.submit(ask_for, knobs[-1])
+            try:
+                wait_for(lambda gate=gate: gate.rows == [1])
+                others = [pool.submit(ask_for, own) for own in knobs]
+                wait_for(lambda: waiting and waiting[0].batches[0].rows == len(knobs))
+            finally:
+                gate.open.set()
+            together = [one.result(30) for one in others]
+            assert_alike(first.result(30), alone[-1], "the first")
+        assert gate.rows == [1, len(knobs)]
+        for own, found, expected in zip(knobs, together, alone, strict=True):
+            assert_alike(found, expected, f"{type(client).__name__} {signature} {own}")

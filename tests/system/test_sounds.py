@@ -21,6 +21,7 @@ from zoo.layers import LogMel, Pooling, frame_statistics
 from zoo.models import RecurrentFrameEncoder, SequenceClassifier, SequenceRegressor
 from zoo.predictors import RecordClassifyingPredictor, RecordRegressingPredictor, SoundReader
 from zoo.predictors.waveforms import read_waveforms
+from zoo.serving.client import Classified, ServingError
 from zoo.serving.engines import serve
 
 BANDS, HIGHEST = 12, 3000.0
@@ -105,6 +106,21 @@ def test_clients_get_what_the_predictor_answers_for_sounds_and_for_what_is_none(
         for client in clients(running, name):
             found = client.predict({"audio": files}, signature=signature)
             assert_same(found, expected, f"{name} {signature}")
+
+
+def test_clients_give_typed_results_for_sounds_as_for_texts(predictors, running):
+    files = [*(tone(pitch) for pitch in pitches(4, 4)), *BROKEN]
+    classes = ask(predictors["pitch"].signatures()["classify"], {"audio": files})
+    numbers = ask(predictors["hertz"].signatures()["regress"], {"audio": files})
+    for client in clients(running, "pitch"):
+        found = client.classify(files)
+        assert all(type(one) is Classified for one in found)
+        columns = {name: [getattr(one, name) for one in found] for name in Classified._fields}
+        assert_same(columns, {name: classes[name] for name in Classified._fields}, type(client).__name__)
+        with pytest.raises(ServingError, match="there is no signature 'regress'"):
+            client.regress(files)
+    for client in clients(running, "hertz"):
+        assert_same({"value": client.regress(files)}, {"value": numbers["value"]}, type(client).__name__)
 
 
 def test_what_was_learned_is_right_and_broken_files_say_why(running):

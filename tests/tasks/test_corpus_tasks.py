@@ -47,6 +47,7 @@ def test_multi30k(monkeypatch):
     assert task.examples == EXAMPLES["en"]
     assert task.name == "multi30k_en_de"
     assert "research" in task.licence
+    assert task.data == "Multi30k, task 1, English and German"
 
 
 def test_g2p(monkeypatch):

@@ -52,6 +52,7 @@ def test_a_folder_that_may_not_be_read_is_a_failed_check(copy, monkeypatch):
         (lambda manifest: manifest["versions"].update(zoo=1), "versions is "),
         (lambda manifest: manifest["card"].pop("description"), "card.description is missing"),
         (lambda manifest: manifest["card"].update(languages=None), "card.languages is 'None'"),
+        (lambda manifest: manifest["card"].update(data=["x"]), "card.data is \"['x']\", expected a text"),
         (
             lambda manifest: manifest["card"].update(metrics={"bleu": "high"}),
             "expected an object of finite numbers",

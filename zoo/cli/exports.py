@@ -39,6 +39,7 @@ def export(
         list[str] | None, _of_own_predictor("Of its texts, such as en; several may be.")
     ] = None,
     licence: Annotated[str | None, _of_own_predictor("Of its data, in words.")] = None,
+    trained_on: Annotated[str | None, _of_own_predictor("Its data, by name or in words.")] = None,
 ) -> None:
     """Evaluate a trained recipe, write it as one SavedModel, verify that in a fresh process, and publish it.
 
@@ -48,7 +49,8 @@ def export(
     Example: [bold]zoo export dates[/],
     [bold]zoo export --predictor sentiment:predictor --name sentiment --question "a good film"[/]
     """
-    about = About(name, question or (), question_file or (), description, language or (), licence)
+    questions = question or (), question_file or ()
+    about = About(name, *questions, description, language or (), licence, trained_on)
     if recipe is not None and predictor is None:
         _require_none(about.given, "a recipe brings its own")
         path = _export_run(recipe, runs_folder, to, data)

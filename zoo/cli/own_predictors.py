@@ -28,11 +28,15 @@ class About(NamedTuple):
     description: str | None
     languages: Sequence[str]
     licence: str | None
+    trained_on: str | None
 
     @property
     def given(self) -> list[str]:
         """The options that were given."""
-        options = ("--name", "--question", "--question-file", "--description", "--language", "--licence")
+        options = (
+            *("--name", "--question", "--question-file"),
+            *("--description", "--language", "--licence", "--trained-on"),
+        )
         return [option for option, value in zip(options, self, strict=True) if value]
 
 
@@ -66,6 +70,7 @@ def export_own(reference: str, about: About, folder: Path) -> Path:
         recipe=reference,
         languages=tuple(about.languages),
         licence=about.licence or "not stated",
+        data=about.trained_on or "",
     )
     questions: list[str | bytes] = [*about.questions]
     questions += [file.read_bytes() for file in about.files]

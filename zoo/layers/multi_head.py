@@ -62,7 +62,7 @@ class MultiHeadAttention(keras.layers.Layer):
         query: (..., Q, D) float.
         memory: `KeysValues`, with leading axes like those of the query.
         mask: (..., Q, S) bool, or one that broadcasts to it; True where attention may look. A query with
-            nothing to look at reads zeros.
+            nothing to look at reads zeros: all its weights are 0, and its y is b_o, the bias of W_o.
         turn: applied to the queries, such as rotary positions.
         bias: (..., H, Q, S) float, added to the scores, such as what `AdjacencyBias` gives.
 

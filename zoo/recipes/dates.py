@@ -18,7 +18,7 @@ def dates() -> Recipe:
     return Recipe(
         name="dates",
         description="Dates as people write them in many languages, to ISO dates.",
-        task=lambda: dates_task(train_size=300_000),
+        task=lambda: dates_task(train_size=260_000),
         model=_model,
         training=TrainingSettings(epochs=1, batch_size=64, learning_rate=3e-3),
         beam=Beam(width=4),

@@ -102,7 +102,7 @@ class Valued(NamedTuple):
 class Classified(NamedTuple):
     """A text's label, its probability, and those of all labels, in the order of its labels.txt.
 
-    Of an empty or blank text there is nothing to say: its label is empty, and all probabilities are 0.
+    Where there is nothing to say, as of a blank text, the label is empty, and all probabilities are 0.
     """
 
     label: str
@@ -291,14 +291,14 @@ class Client(ABC):
         return [Valued(tokens[: _filled(tokens)], values[: _filled(tokens)]) for tokens, values in rows]
 
     def classify(self, texts: Sequence[str | bytes]) -> list[Classified]:
-        """A label for each text."""
-        out = self.predict({"text": _texts(texts)}, signature="classify")
+        """A label for each text, or for each of what else the model reads, such as WAV files as bytes."""
+        out = self._predict_only("classify", _texts(texts))
         rows = zip(out["label"], out["score"], out["probabilities"], strict=True)
         return [Classified(*row) for row in rows]
 
     def regress(self, texts: Sequence[str | bytes]) -> list[float]:
-        """A number for each text."""
-        return self.predict({"text": _texts(texts)}, signature="regress")["value"]
+        """A number for each text, or for each of what else the model reads, such as WAV files as bytes."""
+        return self._predict_only("regress", _texts(texts))["value"]
 
     def is_available(self) -> bool:
         """Whether the server can answer for the model now."""
@@ -333,6 +333,14 @@ class Client(ABC):
         if any(status.state == "AVAILABLE" for status in statuses):
             return ""
         return "; ".join(f"version {s.version} is {s.state} {s.message}".rstrip() for s in statuses)
+
+    def _predict_only(self, signature: str, rows: Sequence[str | bytes]) -> dict[str, list[Any]]:
+        """Fill the only input of a signature: its name says what the model reads, such as `audio`."""
+        names = sorted(self._signature(signature).inputs)
+        if len(names) != 1:
+            message = f"expected one input of {signature!r} to fill, got {names}; predict() fills any"
+            raise ServingError("INVALID_ARGUMENT", message)
+        return self.predict({names[0]: rows}, signature=signature)
 
     def _signature(self, name: str) -> Signature:
         """What the server said of a signature when it was first asked."""

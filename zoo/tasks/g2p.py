@@ -41,6 +41,7 @@ def g2p(language: str) -> Task:
         corpus.load(language)._asdict(),
         METRICS,
         "word_error_rate is the share of words with any mistake, as in the shared task.",
+        f"SIGMORPHON 2020, task 1, {tag}",
     )
 
 
@@ -71,6 +72,7 @@ def cmudict(*, seed: int = 0) -> Task:
         "word_error_rate is the share of words that are said like none of their pronunciations, "
         "phoneme_error_rate the edits to the nearest of them per phoneme of it. In validation, only the "
         "first counts. Words are of the letters a to z; phonemes have no marks of stress.",
+        "the CMU Pronouncing Dictionary",
     )
 
 
@@ -86,6 +88,7 @@ def _task(
     splits: Mapping[str, Pairs],
     metrics: Mapping[str, Metric],
     note: str,
+    named: str,
 ) -> Task:
     return Task(
         name=name,
@@ -98,4 +101,5 @@ def _task(
         metrics=metrics,
         examples=tuple(splits["validation"].sources[:EXAMPLES]),
         notes=(note,),
+        data=named,
     )

@@ -63,4 +63,5 @@ def multi30k(source: str = "en", target: str = "de", *, vocab_size: int = 10_000
             f"bleu_moses is BLEU as papers on Multi30k report it: {papers.signature}.",
             f"bleu: {standard.signature}. chrf: {ChrF(lower_case=True).signature}.",
         ),
+        data=f"Multi30k, task 1, {NAMES[source]} and {NAMES[target]}",
     )

@@ -68,4 +68,5 @@ def own(name: str, pairs: Pairs, *, level: str) -> Task:
             "chrf": ChrF(),
         },
         examples=tuple(parts.validation.sources[:EXAMPLES]),
+        data=f"{len(pairs.sources):,} pairs of one's own, {name}",
     )

@@ -31,6 +31,7 @@ class Task:
         baselines: by name, what a user might reach for instead of a trained model.
         examples: sources that make good golden examples and warm-up requests.
         notes: facts about the data that belong beside its figures, such as what was left out.
+        data: the corpus that the texts are of, in words.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Task:
     examples: Sequence[str]
     baselines: Mapping[str, Baseline] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    data: str = ""
 
     @property
     def tests(self) -> dict[str, Pairs]:

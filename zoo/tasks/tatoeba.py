@@ -44,4 +44,5 @@ def tatoeba_en_zh(*, vocab_size: int = 6_000) -> Task:
             f"Parts are drawn by English sentence; {data.dropped} pairs that repeat another, or share a "
             "sentence with another part, were left out.",
         ),
+        data="Tatoeba in the edition of ManyThings.org, English and Chinese",
     )

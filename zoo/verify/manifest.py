@@ -54,6 +54,8 @@ CARD_FIELDS = {
     "metrics": FIGURES,
     "notes": TEXTS,
 }
+CARD_EXTRAS = {"data": TEXT}
+"""What a card need not have: exports made before the field was there do without it."""
 SIGNATURE_FIELDS = {"inputs": NAMED, "outputs": NAMED}
 SIGNATURE_EXTRAS = {"question": TEXT, "neutral": NAMED}
 """What a signature need not have."""
@@ -69,7 +71,8 @@ def manifest_faults(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield from faults
     if faults:
         return
-    yield from _faults("card", manifest["card"], CARD_FIELDS)
+    card = manifest["card"]
+    yield from _faults("card", card, CARD_FIELDS | _given(card, CARD_EXTRAS))
     for name, signature in manifest["signatures"].items():
         yield from _signature_faults(f"signatures.{name}", signature)
 
@@ -79,12 +82,16 @@ def _signature_faults(place: str, signature: Any) -> Iterator[str]:
     yield from faults
     if faults:
         return
-    given = {name: kind for name, kind in SIGNATURE_EXTRAS.items() if name in signature}
-    yield from _faults(place, signature, given)
+    yield from _faults(place, signature, _given(signature, SIGNATURE_EXTRAS))
     yield from _unknown_inputs(place, signature)
     for side in SIGNATURE_FIELDS:
         for name, form in signature[side].items():
             yield from _faults(f"{place}.{side}.{name}", form, FORM_FIELDS)
+
+
+def _given(value: Mapping[str, Any], extras: Mapping[str, _Kind]) -> dict[str, _Kind]:
+    """Those extras that are there, and so have to be of their kind."""
+    return {name: kind for name, kind in extras.items() if name in value}
 
 
 def _unknown_inputs(place: str, signature: Mapping[str, Any]) -> Iterator[str]:
