@@ -67,6 +67,33 @@ def test_a_model_that_is_loading_is_asked_again(page):
     expect(page.locator("#trouble")).to_be_hidden()
 
 
+def hold_up(page, url, action):
+    """Do what makes the page request something, which it will not get before the answer is continued."""
+    held = []
+    page.route(url, lambda route: held.append(route))
+    action()
+    while not held:
+        page.wait_for_timeout(10)
+    return held.pop()
+
+
+def test_a_text_that_is_asked_while_its_model_loads_is_answered(page):
+    held = hold_up(page, "**/v1/models/plain/metadata", lambda: choose_model(page, "plain"))
+    ask(page, "early")
+    held.continue_()
+    expect(page.locator(".alone")).to_have_text("EARLY")
+    expect(page.locator("#server")).to_contain_text("ready")
+
+
+def test_a_text_that_is_asked_while_another_version_loads_is_answered_by_both(page):
+    held = hold_up(page, "**/versions/1/metadata", lambda: page.select_option("#version", "1"))
+    ask(page, "early")
+    expect(hypotheses(page, "greedy")).to_have_text(["EARLY"])
+    held.continue_()
+    expect(page.locator(".greedy code")).to_contain_text("/versions/1:predict")
+    expect(hypotheses(page, "greedy")).to_have_text(["EARLY"])
+
+
 @pytest.fixture
 def serve(models):
     """Starts servers of the model `plain`, on a port that is known after the first."""

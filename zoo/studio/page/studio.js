@@ -15,7 +15,9 @@ const AGAIN_MS = 1500;
 const part = (id) => document.getElementById(id);
 
 class Studio {
-  #turn = 0;
+  // What was begun last: a load or an answer that comes after a later one of its kind is let go.
+  #loads = 0;
+  #asks = 0;
 
   async open() {
     part("ask").addEventListener("submit", (event) => this.#submit(event));
@@ -49,19 +51,20 @@ class Studio {
 
   /** Learns what the model can do, and asks it. */
   async #load(version) {
-    const turn = ++this.#turn;
+    const load = ++this.#loads;
+    this.#asks++;
     this.#quiet();
     this.#state("", this.server.url);
     try {
       const versions = await this.server.versions(this.model);
       const signatures = await this.server.signatures(this.model, version);
-      if (turn !== this.#turn) return;
+      if (load !== this.#loads) return;
       this.#offer(versions, version);
       this.#furnish(abilities(signatures), version);
       this.#state("ready", this.server.url);
       await this.ask();
     } catch (error) {
-      if (turn === this.#turn) this.#report(error);
+      if (load === this.#loads) this.#report(error);
     }
   }
 
@@ -101,18 +104,18 @@ class Studio {
     refill(part("about"), sentences.filter(Boolean).map((text) => html("span", {}, text)));
   }
 
-  /** Asks all panels; the best answer is looked into. */
+  /** Asks all panels; the best answer is looked into. A model that is being loaded is asked when it is there. */
   async ask() {
-    const text = part("question").value;
-    const turn = ++this.#turn;
-    this.#quiet();
     if (!this.panels) return;
+    const text = part("question").value;
+    const turn = ++this.#asks;
+    this.#quiet();
     for (const button of part("examples").children) {
       button.setAttribute("aria-pressed", String(button.textContent === text));
     }
     this.inside?.ask(text);
     await Promise.all(Object.values(this.panels).map((panel) => panel.ask(text)));
-    if (turn !== this.#turn) return;
+    if (turn !== this.#asks) return;
     const { greedy, beam } = this.panels;
     const best = beam?.found?.[0];
     greedy?.compare(best);
