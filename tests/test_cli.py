@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib import metadata
 
 import pytest
 from own_pairs import LINES
@@ -154,6 +155,25 @@ def test_a_wrong_answer_is_marked():
     assert "2019-02-15, so this is wrong" in text
     text = shown(answers_table([Answered("15.2.19", "REST beam", [right, wrong], "2019-02-15")]))
     assert "wrong" not in text
+
+
+def test_what_ranks_the_hypotheses_has_a_column_where_it_is_not_the_score():
+    best, next_best = Hypothesis("a b c", -5.3659, 3, -1.34), Hypothesis("a", -4.8721, 1, -2.44)
+    text = shown(answers_table([Answered("x", "REST beam", [best, next_best])]))
+    head, *rows = [
+        [cell.strip() for cell in line.replace("┃", "│").split("│")[3:-1]]
+        for line in text.splitlines()
+        if "┃" in line or "-" in line
+    ]
+    assert head == ["answer", "score", "length", "ranked by"]
+    assert rows == [["a b c", "-5.3659", "3", "-1.3400"], ["a", "-4.8721", "1", "-2.4400"]]
+    alone = Hypothesis("a", -4.8721, 1, -4.8721)
+    assert "ranked by" not in shown(answers_table([Answered("x", "REST greedy", [alone])]))
+
+
+def test_the_version_is_that_of_the_distribution():
+    result = CliRunner().invoke(cli.app, ["--version"])
+    assert (result.exit_code, result.output) == (0, f"seq2seq-zoo {metadata.version('seq2seq-zoo')}\n")
 
 
 def test_an_evaluation_has_a_row_for_each_system():

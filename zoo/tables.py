@@ -84,9 +84,14 @@ def _state(version: "Version", served: int | None) -> Text:
 
 
 def answers_table(answered: Sequence[Answered]) -> Table:
-    """A row for each hypothesis; the best one is marked right or wrong where the truth is known."""
+    """A row for each hypothesis, best first; the best one is marked right or wrong where the truth is known.
+
+    What they are ranked by has a column where it is not the score.
+    """
     with_truth = any(answer.truth is not None for answer in answered)
-    table = Table("text", "asked by", "answer", "score", "length", *(["truth"] if with_truth else []))
+    ranked = any(one.ranked_score != one.score for answer in answered for one in answer.hypotheses)
+    more = [*(["ranked by"] if ranked else []), *(["truth"] if with_truth else [])]
+    table = Table("text", "asked by", "answer", "score", "length", *more)
     for answer in answered:
         for rank, hypothesis in enumerate(answer.hypotheses):
             first = rank == 0
@@ -97,6 +102,7 @@ def answers_table(answered: Sequence[Answered]) -> Table:
                 Text(hypothesis.text) if hypothesis.text else Text("(empty)", "dim"),
                 f"{hypothesis.score:.4f}",
                 str(hypothesis.length),
+                *([f"{hypothesis.ranked_score:.4f}"] if ranked else []),
                 *([truth] if with_truth else []),
             )
         table.add_section()

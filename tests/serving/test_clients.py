@@ -161,6 +161,7 @@ def test_a_label_can_be_asked_for(connect):
     with pytest.raises(ServingError, match="Unrecognized servable version label: nope") as caught:
         connect("half", label="nope").predict({"x": [1]})
     assert caught.value.code == "INVALID_ARGUMENT"
+    assert str(caught.value).endswith("`zoo serve` reads them when it starts.")
 
 
 def test_a_version_and_a_label_cannot_be_asked_for_at_once(connect):

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 import pytest
 from deployed import ROOT, SERVING, copied, entry_point, only, read_flags, require_files, stages, tool
 from google.protobuf import text_format
+from interruptible import interruptible
 from tensorflow_serving.config.model_server_config_pb2 import ModelServerConfig
 
 from zoo.serving import configs
@@ -225,12 +226,7 @@ def enter(tmp_path):
         (shell, _, server), given = entry_point()
         command = [shell, str(SERVING / "init.sh"), server, *given, *flags]
         return subprocess.Popen(
-            command,
-            env={"PATH": str(tmp_path)},
-            stdout=subprocess.PIPE,
-            text=True,
-            # In the background it is ignored, by all that is started there too, and bash cannot trap it then.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            interruptible(command), env={"PATH": str(tmp_path)}, stdout=subprocess.PIPE, text=True
         )
 
     return enter

@@ -311,7 +311,7 @@ def test_serve_needs_models_that_are_there(path, models, tmp_path):
         serve(tmp_path / "nowhere")
 
 
-@pytest.mark.parametrize("ports", [{"grpc_port": 65_536}, {"rest_port": -1}])
+@pytest.mark.parametrize("ports", [{"grpc_port": 65_536, "rest_port": 0}, {"grpc_port": 0, "rest_port": -1}])
 def test_a_port_that_is_none(path, models, ports):
     with pytest.raises(ValueError, match="a port is a number from 1 to 65535, or 0 for a free one, got"):
         serve(models, engine="embedded", **ports)

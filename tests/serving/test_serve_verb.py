@@ -10,6 +10,7 @@ import urllib.request
 from urllib.parse import urlsplit
 
 import pytest
+from interruptible import interruptible
 
 ENGINE = r"Engine: (\w+), since (.+)\.\n"
 MODEL = r"^(\w+): (http://\S+:predict)$"
@@ -21,11 +22,10 @@ def serving(models_folder):
     """The process, and what it printed up to where it waits."""
     command = [sys.executable, "-m", "zoo", "serve", str(models_folder), "--engine", "embedded"]
     with subprocess.Popen(
-        [*command, "--rest-port", "0", "--grpc-port", "0"],
+        interruptible([*command, "--rest-port", "0", "--grpc-port", "0"]),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where tests run behind
     ) as process:
         lines = []
         for line in process.stdout:

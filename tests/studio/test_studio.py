@@ -10,6 +10,7 @@ import urllib.request
 
 import pytest
 import tensorflow as tf
+from interruptible import interruptible
 
 from zoo.serving.server import Server
 from zoo.studio import open_studio
@@ -98,11 +99,7 @@ def test_a_port_that_is_taken_is_told_before_models_are_loaded(tmp_path):
 def test_the_command_ends_all_when_it_is_told_to(models):
     command = [sys.executable, "-m", "zoo", "studio", str(models), "--port", "0"]
     with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where tests run behind
+        interruptible(command), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
         urls = {}
         for line in process.stdout:

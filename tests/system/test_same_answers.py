@@ -288,11 +288,16 @@ def test_the_command_line_gets_the_answers_of_before_the_export(search, protocol
     result = typer.testing.CliRunner().invoke(app, [*words, *options])
     assert result.exit_code == 0, result.output
     cells = [[cell.strip() for cell in line.split("│")] for line in result.output.splitlines()]
-    shown = [row[3:6] for row in cells if len(row) == 7]
-    found = [Hypothesis(text, float(score), int(length), 0.0) for text, score, length in shown]
-    near = pytest.approx([one.score for one in best_first], abs=1e-4)
-    assert [(one.text, one.length) for one in found] == [(one.text, one.length) for one in best_first]
-    assert [one.score for one in found] == near
+    shown = [row[3:-1] for row in cells if len(row) > 1]
+    columns = ("text", "score", "length", "ranked_score")[: 4 if search == "generate" else 3]
+    assert {len(row) for row in shown} == {len(columns)}
+    found = dict(zip(columns, zip(*shown, strict=True), strict=True))
+    for name, cells_below in found.items():
+        expected_below = [getattr(one, name) for one in best_first]
+        if name in ("score", "ranked_score"):
+            assert [float(cell) for cell in cells_below] == pytest.approx(expected_below, abs=1e-4)
+        else:
+            assert list(cells_below) == [str(value) for value in expected_below]
 
 
 DIFFERENT = {

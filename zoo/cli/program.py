@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+import zoo
 from zoo.cli import exports, records, serving, training
 from zoo.cli.options import Engine, Runs, SavedModels, console
 
@@ -16,7 +17,6 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
-    help="Train, export, serve and ask sequence models.",
 )
 
 
@@ -34,6 +34,21 @@ def demo(
     from zoo.demo import demo as run_demo
 
     run_demo(console, runs_folder=runs_folder, saved_models=to, picture=picture, engine=engine, seed=seed)
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        console.print(f"seq2seq-zoo {zoo.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Tell the version.")
+    ] = False,
+) -> None:
+    """Train, export, serve and ask sequence models."""
 
 
 app.command("list")(training.list_recipes)

@@ -52,6 +52,7 @@ def serve(
     from zoo.serving import engines
     from zoo.serving.folders import find_models
 
+    console.print(f"Loading the models below {folder} ...", soft_wrap=True)
     with engines.serve(folder, engine=engine, host=host, grpc_port=grpc_port, rest_port=rest_port) as running:
         console.print(f"Engine: {running.engine}, since {running.reason}.")
         for name in find_models(folder):

@@ -67,7 +67,7 @@ def train(
         Size, of_own_data("Size of the model: tiny takes minutes, base wants a GPU.")
     ] = Size.TINY,
     epochs: Annotated[
-        int | None, of_own_data("Passes over it; if none, as many as make some 4,000 updates.")
+        int | None, of_own_data("Passes over it; if none, as many as make some 4,000 updates, 100 at most.")
     ] = None,
     fresh: Fresh = False,
     repeatable: Repeatable = False,
@@ -77,7 +77,9 @@ def train(
     """Train a recipe, or on your own data, with Keras' fit; save what was learned below RUNS.
 
     The same command goes on with a training that was interrupted, from its last checkpoint.
+    What was trained to the end is trained anew, and replaced when that is done.
     Of your own data, one source in twenty is kept for validation and another for a test.
+    What it learns from my.tsv is named my: next are [bold]zoo evaluate my[/], [bold]zoo export my[/].
 
     Example: [bold]zoo train dates[/], [bold]zoo train --data my.tsv --level characters[/],
     [bold]zoo train en_de --data my.en --data my.de[/]

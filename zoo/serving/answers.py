@@ -36,6 +36,12 @@ _ADVICE = {
     "RESOURCE_EXHAUSTED": "Send less at a time, or try again later.",
     "UNIMPLEMENTED": "Use another signature or another server.",
 }
+_OF_LABELS = "A server knows the labels of its configuration; `zoo serve` reads them when it starts."
+
+
+def _advice(code: str, message: str) -> str:
+    """What may help; an unknown label has the code of malformed inputs."""
+    return _OF_LABELS if "version label" in message else _ADVICE.get(code, "")
 
 
 class ServingError(Exception):
@@ -47,7 +53,7 @@ class ServingError(Exception):
     """
 
     def __init__(self, code: str, message: str) -> None:
-        super().__init__(f"{code}: {message.rstrip(' .')}. {_ADVICE.get(code, '')}".rstrip())
+        super().__init__(f"{code}: {message.rstrip(' .')}. {_advice(code, message)}".rstrip())
         self.code = code
         self.message = message
 
