@@ -38,7 +38,7 @@ def demo(
 
 def _tell_version(asked: bool) -> None:
     if asked:
-        console.print(f"seq2seq-zoo {zoo.__version__}")
+        console.print(f"{zoo.DISTRIBUTION} {zoo.__version__}")
         raise typer.Exit
 
 
